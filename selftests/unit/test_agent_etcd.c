@@ -856,7 +856,7 @@ static void stages(void)
 static void commits(void)
 {
 	replied(1, NULL);
-	assert_int_equal(etcd.downloads, 3);
+	assert_int_equal(etcd.downloads, 4);
 	decide_now("commit", 2);
 }
 
@@ -869,7 +869,7 @@ static void confirms(void)
 static void has_read_once(void)
 {
 	replied(3, NULL);
-	assert_int_equal(etcd.downloads, 3);
+	assert_int_equal(etcd.downloads, 4);
 }
 
 /* What it has staged it commits, and asks etcd for no part of the plan again. */
@@ -912,6 +912,53 @@ static void notices_silence(void **state)
 	};
 
 	(void)state;
+	play(scenes);
+}
+
+/* ---- etcd set back ---- */
+
+static void decided_late(void)
+{
+	decide_now("confirm", 5);
+}
+
+/* Its revision is far behind, and it has a decision that was made before the last one. */
+static void is_set_back(void)
+{
+	replied(5, NULL);
+	world.asked[0] = '\0';
+	json_object_clear(etcd.keys);
+	etcd.revision = 2;
+	etcd.silent = true;	/* of a watch from a revision that is to come */
+	put(TO_ETCD_CONTROLLER, "another");
+	decide_now("clear", 4);
+	world.since = world.now;
+}
+
+static void has_its_name_again(void)
+{
+	assert_true(world.now <= world.since + TTL * TO_NS_PER_S);
+	assert_null(strstr(world.asked, "clear"));
+	assert_non_null(strstr(world.notes, "was set back"));
+	assert_true(created("agents/s0/owner", 0) > 0);
+	decide_now("confirm", 6);
+}
+
+static void follows_what_is_new(void)
+{
+	replied(6, NULL);
+	assert_string_equal(world.asked, "confirm ");
+}
+
+static void notices_that_etcd_is_set_back(void **state)
+{
+	static void (*const scenes[])(void) = {
+		decided_late, is_set_back, has_its_name_again, follows_what_is_new, NULL,
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < 20; i++)
+		put(TO_ETCD_CONTROLLER, "another");
 	play(scenes);
 }
 
@@ -1179,6 +1226,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(starts_while_one_is_staged, begin, end),
 		cmocka_unit_test_setup_teardown(reads_a_plan_once, begin, end),
 		cmocka_unit_test_setup_teardown(notices_silence, begin, end),
+		cmocka_unit_test_setup_teardown(notices_that_etcd_is_set_back, begin, end),
 		cmocka_unit_test_setup_teardown(takes_the_name_of_the_silent, begin, end),
 		cmocka_unit_test_setup_teardown(leaves_the_name_to_who_answers, begin, end),
 		cmocka_unit_test_setup_teardown(answers_who_asks, begin, end),

@@ -46,15 +46,18 @@ struct kernel {
  * @dead: server without agent and light from @cut to @back, -1 for none
  * @alive: @dead is only dark, its agent is there
  * @mute: agents at the ends of link 0 do not tell about their ports
+ * @away: server whose agent is away from @away_at to @home_at, with light; -1 for none
+ * @clear_at: when the table of server 2 is lost, 0: never
  * @end: when the controller is stopped
  * @armed: points count from here on
  * @die_at: the controller ends at this point, 0: at none; @point: points so far
+ * @told: at that point it gets a signal to end, instead
  */
 struct world {
 	struct kernel kernels[SERVERS];
-	uint64_t now, set_at, cut, back, flap_ns, end, armed;
-	int dead;
-	bool one, mute, alive;
+	uint64_t now, set_at, cut, back, flap_ns, end, armed, away_at, home_at, clear_at;
+	int dead, away;
+	bool one, mute, alive, told;
 	volatile sig_atomic_t stop;
 	unsigned int die_at, point;
 };
@@ -67,8 +70,11 @@ static char plan_path[64], next_path[80], repair_path[80], log_path[64];
 
 static void point(void)
 {
-	if (world->now >= world->armed && ++world->point == world->die_at)
+	if (world->now < world->armed || ++world->point != world->die_at)
+		return;
+	if (!world->told)
 		_exit(DIED);
+	world->stop = 1;
 }
 
 /* How far CLOCK_REALTIME is behind. */
@@ -221,7 +227,8 @@ static void link_serve(const struct link *link, const struct to_fabric_call *cal
 	const char *error;
 	json_t *reply, *live = json_array();
 
-	if ((int)i == world->dead && !world->alive && happens()) {
+	if (((int)i == world->dead && !world->alive && happens()) ||
+	    ((int)i == world->away && world->now >= world->away_at && world->now < world->home_at)) {
 		snprintf(call->errors[i], 256, "the agent does not answer");
 		json_decref(live);
 		return;
@@ -255,6 +262,10 @@ static int link_call(struct to_fabric_link *base, const struct to_fabric_call *c
 		world->now = behind() +
 			     json_integer_value(json_object_get(call->request, "until_ns"));
 	world->stop |= world->now >= world->end;
+	if (world->clear_at && world->now >= world->clear_at) {
+		world->kernels[2] = (struct kernel){ 0 };
+		world->clear_at = 0;
+	}
 	for (unsigned int i = 0; i < SERVERS; i++) {
 		if (i % (SERVERS / 2) == 0)
 			point();
@@ -460,7 +471,7 @@ static void world_begin(double cut, double back)
 	remove_files();
 	memset(world, 0, sizeof(*world));
 	world->now = START;
-	world->dead = -1;
+	world->dead = world->away = -1;
 	world->cut = world->back = world->armed = NEVER;
 	assert_int_equal(to_plan_save(plan, plan_path, &err), 0);
 	assert_int_equal(controller(1), 0);
@@ -755,9 +766,87 @@ static void test_deaths(void **state)
 	check_deaths(4, 15.95, false);
 }
 
+/* The same points, at which a signal tells the controller to end: it leaves nothing to undo. */
+static void check_signals(int dead, double at)
+{
+	for (unsigned int k = 1; k <= POINTS; k += dead < 0 ? 1 : 5) {
+		world_begin(2, at > 8 ? 8 : 0);
+		world->dead = dead;
+		world->armed = world->cut + at * 1e9;
+		world->die_at = k;
+		world->told = true;
+		assert_in_range(controller(at + 5), 0, dead >= 0 && !is_repaired());
+		world->armed = NEVER;
+		if (dead < 0 || is_repaired() || !happens())
+			check_runs(is_repaired() ? repair_path : plan_path, dead);
+		assert_int_equal(logged("\"event\":\"end\""), 2);
+		/* the next one has nothing to bring anywhere */
+		world->end = world->now;
+		assert_in_range(controller(0), 0, dead >= 0 && !is_repaired());
+		assert_int_equal(logged("unfinished change"), 0);
+	}
+}
+
+static void test_signals(void **state)
+{
+	(void)state;
+	check_signals(-1, 0.95);
+	check_signals(-1, 15.95);
+	check_signals(4, 0.95);
+}
+
+/* A cable is cut while another server's agent is away: the others are repaired, and it later. */
+static void test_away(void **state)
+{
+	const struct to_link *cut = &plan->cluster->links[0];
+	unsigned int away = 0;
+
+	(void)state;
+	while (away == cut->a.server || away == cut->b.server)
+		away++;
+	world_begin(2, 0);
+	world->away = away;
+	world->away_at = world->now + SECOND / 2;
+	world->home_at = world->now + 8 * SECOND;
+	assert_int_equal(controller(7), 1);
+	assert_int_equal(n_changes(), 1);
+	assert_true(is_repaired());
+	check_runs(repair_path, away);
+	assert_int_equal(logged("\"event\":\"refused\""), 0);
+	assert_int_equal(logged("\"event\":\"away\""), 1);
+	assert_int_equal(controller(5), 0);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, -1);
+}
+
+/* A server that lost its table gets it at the next look, and the others keep theirs. */
+static void test_cleared(void **state)
+{
+	uint64_t generation;
+
+	(void)state;
+	world_begin(100, 0);
+	generation = world->kernels[1].generation;
+	world->clear_at = world->now + SECOND;
+	assert_int_equal(controller(1.5), 0);
+	check_runs(plan_path, -1);
+	assert_int_equal(world->kernels[1].generation, generation);
+	assert_int_equal(logged("\"event\":\"brought\""), 1);
+	/* one on which somebody put another plan: a new generation for all */
+	world->kernels[2].generation += 5;
+	world->kernels[2].table++;
+	assert_int_equal(controller(1), 0);
+	check_runs(plan_path, -1);
+	assert_true(world->kernels[1].generation > generation + 5);
+	assert_int_equal(n_changes(), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_signals),
+		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_cut_and_back),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_flapping),

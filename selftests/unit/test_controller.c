@@ -68,7 +68,9 @@ struct kernel {
  * @began, @further: stages of the change that server 3 got: before its first commit, and
  *	those of which it was told that they are of further steps
  * @held: most servers that held a stage when they were asked for a sample
- * @pauses: seconds
+ * @slept, @attempted: ns that it has slept so far, and had slept at its last attempt to bring
+ *	the fabric back
+ * @pauses: seconds between these
  * @mend_after, @stop_after: pauses until nothing is refused any more, until it stops
  */
 struct world {
@@ -83,6 +85,7 @@ struct world {
 	bool beside, returns, refuse_ahead, steal;
 	char first[16];
 	unsigned int began, further, held;
+	uint64_t slept, attempted;
 	unsigned int pauses[PAUSES_MAX], n_pauses, mend_after, stop_after;
 };
 
@@ -253,12 +256,30 @@ static void link_serve(const struct link *link, const struct to_fabric_call *cal
 	call->replies[i] = reply;
 }
 
+/* Each attempt to bring the fabric back begins with an abort. */
+static void see_attempt(void)
+{
+	const uint64_t pause = (world->slept - world->attempted) / TO_NS_PER_S;
+
+	world->attempted = world->slept;
+	if (!pause)
+		return;
+	assert_true(world->n_pauses < PAUSES_MAX);
+	world->pauses[world->n_pauses++] = pause;
+	if (world->n_pauses == world->mend_after)
+		world->refuse_commit = world->refuse_change = 0;
+	if (world->n_pauses == world->stop_after)
+		world->stop = 1;
+}
+
 static int link_call(struct to_fabric_link *base, const struct to_fabric_call *call,
 		     struct to_error *err)
 {
 	const char *op = json_string_value(json_object_get(call->request, "op"));
 
 	(void)err;
+	if (!strcmp(op, "abort"))
+		see_attempt();
 	world->commits += !strcmp(op, "commit");
 	if (world->saves && !world->first[0])
 		snprintf(world->first, sizeof(world->first), "%s", op);
@@ -409,14 +430,14 @@ int __wrap_unlink(const char *path)
 void __wrap_to_clock_sleep(uint64_t ns);
 void __wrap_to_clock_sleep(uint64_t ns)
 {
-	if (ns < TO_NS_PER_S)
-		return;
-	assert_true(world->n_pauses < PAUSES_MAX);
-	world->pauses[world->n_pauses++] = ns / TO_NS_PER_S;
-	if (world->n_pauses == world->mend_after)
-		world->refuse_commit = world->refuse_change = 0;
-	if (world->n_pauses == world->stop_after)
-		world->stop = 1;
+	world->slept += ns;
+}
+
+uint64_t __real_to_clock_monotonic_ns(void);
+uint64_t __wrap_to_clock_monotonic_ns(void);
+uint64_t __wrap_to_clock_monotonic_ns(void)
+{
+	return __real_to_clock_monotonic_ns() + world->slept;
 }
 
 /* ---- the test ---- */

@@ -57,9 +57,22 @@ static struct to_nic *nic(struct fixture *f, uint32_t ifindex)
 	return (struct to_nic *)to_rtnl_nic_by_index(f->nics, N_HOST, ifindex);
 }
 
+/* On a plan in which all ports of @of are on links, or none is. */
+static int resolve(struct to_interfaces *found, const struct to_server *of, bool linked,
+		   struct to_error *err)
+{
+	struct to_server servers[] = { *of, { .name = "s1" } };
+	struct to_link links[] = { { .a = { 0, 0 }, .b = { 1, 0 } }, { .a = { 0, 1 }, .b = { 1, 1 } } };
+	struct to_cluster cluster = {
+		.n_servers = 2, .servers = servers, .n_links = linked ? 2 : 0, .links = links };
+	const struct to_plan plan = { .cluster = &cluster };
+
+	return to_resolve_ports(found, &plan, 0, err);
+}
+
 static void expect_refused(struct fixture *f, int code, const char *text)
 {
-	assert_int_equal(to_resolve_ports(&f->found, &server, &f->err), code);
+	assert_int_equal(resolve(&f->found, &server, true, &f->err), code);
 	assert_string_equal(f->err.text, text);
 }
 
@@ -69,7 +82,7 @@ static void test_ports(void **state)
 
 	(void)state;
 	new_host(&f);
-	assert_int_equal(to_resolve_ports(&f.found, &server, &f.err), 0);
+	assert_int_equal(resolve(&f.found, &server, true, &f.err), 0);
 	assert_int_equal(f.found.port[0], ETH0);
 	assert_int_equal(f.found.transmit[0], ETH0);
 	assert_int_equal(f.found.rdma[0], ETH0);
@@ -118,8 +131,24 @@ static void test_no_transmit(void **state)
 	(void)state;
 	new_host(&f);
 	port.transmit[0] = '\0';
-	assert_int_equal(to_resolve_ports(&f.found, &without, &f.err), -EINVAL);
+	assert_int_equal(resolve(&f.found, &without, true, &f.err), -EINVAL);
 	assert_non_null(strstr(f.err.text, "but no \"transmit\""));
+}
+
+/* A NIC that is gone is none of a plan that has no link on it; the others are found. */
+static void test_gone(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	new_host(&f);
+	nic(&f, ETH0)->mac[5] ^= 1;
+	assert_int_equal(resolve(&f.found, &server, true, &f.err), -EINVAL);
+	assert_int_equal(resolve(&f.found, &server, false, &f.err), 0);
+	assert_int_equal(f.found.port[0], 0);
+	assert_int_equal(f.found.transmit[0], 0);
+	assert_int_equal(f.found.rdma[0], 0);
+	assert_int_equal(f.found.port[1], ETH1);
 }
 
 static void test_taken(void **state)
@@ -174,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_macs),
 		cmocka_unit_test(test_no_transmit),
 		cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_entries),
 	};
 

@@ -16,6 +16,7 @@
 #include "format/tm_json.h"
 #include "kernel/apply.h"
 #include "kernel/device_lock.h"
+#include "kernel/peers.h"
 #include "measure/record.h"
 
 #define SAMPLE_WAIT_NS (10 * TO_NS_PER_S)
@@ -178,13 +179,20 @@ static struct to_plan *agent_read_plan(struct to_agent *agent, const json_t *req
 	const char *job = json_string_value(json_object_get(request, "job"));
 	const char *cluster = json_string_value(json_object_get(request, "cluster"));
 
+	struct to_plan *plan = NULL;
+
 	if (job && cluster && json_is_string(table))
-		return to_plan_slice_parse(job, cluster, json_string_value(table), &agent->servers,
+		plan = to_plan_slice_parse(job, cluster, json_string_value(table), &agent->servers,
 					   &agent->server, err);
-	if (job && links && json_is_object(table))
-		return to_plan_slice_take(job, links, table, &agent->servers, &agent->server, err);
-	to_error_set(err, -EINVAL, "%s", expected);
-	return NULL;
+	else if (job && links && json_is_object(table))
+		plan = to_plan_slice_take(job, links, table, &agent->servers, &agent->server, err);
+	else
+		to_error_set(err, -EINVAL, "%s", expected);
+	if (plan && to_plan_slice_add_dark(plan, json_object_get(request, "dark"), err)) {
+		to_plan_free(plan);
+		plan = NULL;
+	}
+	return plan;
 }
 
 struct to_plan *to_agent_plan(struct to_agent *agent, const json_t *request,

@@ -11,7 +11,8 @@
  *	hello	nothing
  *	stage	"generation" that a commit would make, "job", "cluster" and
  *		"table" (texts, see plan_slice.h); instead of the last two "links" and
- *		"table" as values, for "servers" that it has; makes links, stages the table. With
+ *		"table" as values, for "servers" that it has; "dark", links that no table
+ *		uses, as in plan.json; makes links, stages the table. With
  *		"ahead": true it is only likely that a commit comes: links are not made,
  *		where any is to be that is refused, and nobody is kept out. With
  *		"further": true what was committed before is another step of the same

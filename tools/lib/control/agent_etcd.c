@@ -25,6 +25,10 @@
  * @presence: what others see of it
  * @handled, @obeyed: revision of the decision that was looked at last, and of the
  *	one that was carried out
+ * @decided: id of the decision that was looked at last
+ * @epoch: of etcd, which these revisions are of
+ * @past: id of the last decision of earlier epochs: what is not later was carried out, or
+ *	was never to be
  * @staged: generation whose stage the agent holds as far as we know, or 0
  * @known: plan that the agent caught up with last, or 0
  * @shard: of the decision that is being followed, NULL: it is for all
@@ -44,6 +48,8 @@ struct follower {
 	struct to_etcd_watch *watch;
 	struct to_agent_presence presence;
 	int64_t handled, obeyed;
+	json_int_t decided, past;
+	unsigned int epoch;
 	uint64_t staged, known;
 	const char *shard;
 	json_t *unsaid;
@@ -101,7 +107,7 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation,
 			    uint64_t active, bool ahead)
 {
-	char *job = NULL, *cluster = NULL, *table = NULL;
+	char *job = NULL, *cluster = NULL, *table = NULL, *dark = NULL;
 	json_t *request = NULL, *reply;
 	struct to_error why = {};
 	int ret;
@@ -111,16 +117,21 @@ static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generati
 		to_error_set(&why, ret, "the plan has no server called %s", f->config->server);
 	ret = ret ? ret : follow_download(f, plan, "cluster", "", &cluster, &why);
 	ret = ret ? ret : follow_download(f, plan, "job", "", &job, &why);
+	ret = ret ? ret : follow_download(f, plan, "dark", "", &dark, &why);
+	if (ret == -ENOENT && job)
+		ret = 0;	/* no link is dark */
 	if (!ret)
-		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:b}", "op", "stage",
+		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:o*, s:b}", "op", "stage",
 				    "generation", (json_int_t)generation, "active",
 				    (json_int_t)active, "job", job, "cluster", cluster,
-				    "table", table, "ahead", ahead);
+				    "table", table, "dark",
+				    dark ? json_loads(dark, 0, NULL) : NULL, "ahead", ahead);
 	reply = ret ? follow_refuse(&why) : f->config->call(f->config->agent, request);
 	json_decref(request);
 	free(job);
 	free(cluster);
 	free(table);
+	free(dark);
 	return reply;
 }
 
@@ -310,10 +321,15 @@ static int follow_obey(struct follower *f, const struct to_etcd_kv *kv, const js
 	*reply = NULL;
 	if (kv->revision <= f->handled || !follow_is_meant(f, request))
 		return 0;
+	if (f->past && follow_number(request, "id") <= f->past) {
+		f->handled = kv->revision;
+		return 0;
+	}
 	ret = follow_vouch(f, kv, request, &why);
 	if (ret && ret != -EPERM)
 		return to_error_set(err, ret, "%s", why.text);
 	f->handled = kv->revision;
+	f->decided = follow_number(request, "id");
 	if (ret)
 		follow_note(f, true, why.text);
 	else
@@ -456,28 +472,38 @@ static uint64_t follow_look_wait(const struct follower *f)
 	return now_ms < f->looks_ms && wait < pause ? pause : wait;
 }
 
-/* Answer an observer; a sample only while no controller is at work. */
-static void follow_look(struct follower *f)
+/* The last decision among @kv that is for this server, or NULL. */
+static const struct to_etcd_kv *follow_last(const struct follower *f, const struct to_etcd_kv *kv,
+					    size_t n)
 {
-	const bool sample = f->sample && f->sample_ns <= (json_int_t)to_clock_realtime_ns();
-	json_t *request = sample ? f->sample : f->looks[0], *reply;
-	const char *op = json_string_value(json_object_get(request, "op"));
-	const uint64_t since = follow_now_ms();
-	struct to_error why = {};
-	uint64_t took;
+	const struct to_etcd_kv *last = NULL;
 
-	if (sample)
-		f->sample = NULL;
-	else
-		memmove(f->looks, f->looks + 1, --f->n_looks * sizeof(*f->looks));
-	if (sample && (follow_check_past(request, &why) || follow_check_alone(f, &why)))
-		reply = follow_refuse(&why);
-	else
-		reply = follow_query(f, TO_ETCD_LOOK, op ? op : "", request);
-	follow_reply(f, request, reply, "look");
-	json_decref(request);
-	took = follow_now_ms() - since;
-	f->looks_ms = since + (2 * took > FOLLOW_LOOK_MS ? 2 * took : FOLLOW_LOOK_MS);
+	for (size_t i = 0; i < n; i++) {
+		json_t *request = json_loads(kv[i].value, 0, NULL);
+
+		if (to_etcd_key_is_decision(kv[i].key) && follow_is_meant(f, request) &&
+		    (!last || kv[i].revision > last->revision))
+			last = &kv[i];
+		json_decref(request);
+	}
+	return last;
+}
+
+/* Return: 0 when the last decision was looked at; -EAGAIN when not yet; another errno with @err. */
+static int follow_check_decision(struct follower *f, struct to_error *err)
+{
+	const struct to_etcd_kv *last;
+	struct to_etcd_kv *kv;
+	size_t n;
+	int ret = to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, NULL, err);
+
+	if (ret)
+		return ret;
+	last = follow_last(f, kv, n);
+	if (f->epoch != to_etcd_epoch(f->etcd) || (last && last->revision > f->handled))
+		ret = to_error_set(err, -EAGAIN, "a decision that is in etcd has not reached this agent yet");
+	to_etcd_kv_free(kv, n);
+	return ret;
 }
 
 static int follow_answer(struct follower *f, const struct to_etcd_kv *kv, struct to_error *err)
@@ -531,30 +557,27 @@ static void follow_learn(struct follower *f, const struct to_etcd_kv *kv)
 	json_decref(last);
 }
 
-/* The last decision among @kv that is for this server, or NULL. */
-static const struct to_etcd_kv *follow_last(const struct follower *f, const struct to_etcd_kv *kv,
-					    size_t n)
+/*
+ * etcd is another one, or was restored: it counts revisions anew, and may have decisions that
+ * were followed long ago, or none.
+ */
+static void follow_begin_epoch(struct follower *f)
 {
-	const struct to_etcd_kv *last = NULL;
-
-	for (size_t i = 0; i < n; i++) {
-		json_t *request = json_loads(kv[i].value, 0, NULL);
-
-		if (to_etcd_key_is_decision(kv[i].key) && follow_is_meant(f, request) &&
-		    (!last || kv[i].revision > last->revision))
-			last = &kv[i];
-		json_decref(request);
-	}
-	return last;
+	f->epoch = to_etcd_epoch(f->etcd);
+	f->past = f->decided > f->past ? f->decided : f->past;
+	f->handled = f->obeyed = 0;
+	f->staged = 0;
+	to_agent_presence_lose(&f->presence);
+	if (f->config->note)
+		f->config->note("etcd is not the one that it was, or was set back: only decisions from now on are followed");
 }
 
 /* Reads where things stand and goes on from there. */
 static int follow_start(struct follower *f, struct to_error *err)
 {
-	const int64_t handled = f->handled;
 	const struct to_etcd_kv *last;
 	struct to_etcd_kv *kv;
-	int64_t revision;
+	int64_t revision, handled;
 	size_t n;
 	int ret;
 
@@ -564,6 +587,13 @@ static int follow_start(struct follower *f, struct to_error *err)
 	ret = ret ? ret : to_etcd_get(f->etcd, TO_ETCD_DECISION, true, &kv, &n, &revision, err);
 	if (ret)
 		return ret;
+	/* the name is claimed first in what etcd is now */
+	if (f->epoch != to_etcd_epoch(f->etcd)) {
+		to_etcd_kv_free(kv, n);
+		follow_begin_epoch(f);
+		return 0;
+	}
+	handled = f->handled;
 	last = follow_last(f, kv, n);
 	if (last && last->revision > handled) {
 		if (handled)
@@ -582,6 +612,47 @@ static int follow_start(struct follower *f, struct to_error *err)
 	return f->watch ? 0 : -ENOMEM;
 }
 
+/* Follow a decision that the watch did not tell of. Return: as follow_check_decision(). */
+static int follow_catch_decision(struct follower *f, struct to_error *err)
+{
+	int ret = follow_check_decision(f, err);
+
+	if (ret == -EAGAIN && f->epoch == to_etcd_epoch(f->etcd)) {
+		ret = follow_start(f, err);
+		ret = ret ? ret : follow_check_decision(f, err);
+	}
+	return ret;
+}
+
+/*
+ * Answer an observer; a sample only while no controller is at work. An agent that decisions do
+ * not reach must not look healthy.
+ */
+static void follow_look(struct follower *f)
+{
+	const bool sample = f->sample && f->sample_ns <= (json_int_t)to_clock_realtime_ns();
+	json_t *request = sample ? f->sample : f->looks[0], *reply;
+	const char *op = json_string_value(json_object_get(request, "op"));
+	const uint64_t since = follow_now_ms();
+	struct to_error why = {};
+	uint64_t took;
+
+	if (sample)
+		f->sample = NULL;
+	else
+		memmove(f->looks, f->looks + 1, --f->n_looks * sizeof(*f->looks));
+	if (sample && (follow_check_past(request, &why) || follow_check_alone(f, &why)))
+		reply = follow_refuse(&why);
+	else if (!sample && follow_catch_decision(f, &why))
+		reply = follow_refuse(&why);
+	else
+		reply = follow_query(f, TO_ETCD_LOOK, op ? op : "", request);
+	follow_reply(f, request, reply, "look");
+	json_decref(request);
+	took = follow_now_ms() - since;
+	f->looks_ms = since + (2 * took > FOLLOW_LOOK_MS ? 2 * took : FOLLOW_LOOK_MS);
+}
+
 static int follow_keep(struct follower *f, struct to_error *err)
 {
 	int ret = to_agent_presence_keep(&f->presence, err);
@@ -598,6 +669,11 @@ static int follow_step(struct follower *f, struct to_error *err)
 	struct to_etcd_kv kv;
 	int ret;
 
+	if (f->epoch != to_etcd_epoch(f->etcd)) {
+		to_etcd_watch_close(f->watch);
+		f->watch = NULL;
+		follow_begin_epoch(f);
+	}
 	if (!f->watch)
 		return follow_start(f, err);
 	if (now >= due)

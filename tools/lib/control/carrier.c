@@ -7,6 +7,11 @@
 #define CARRIER_HOLDS 64	/* the longest hold-down, times the least */
 #define CARRIER_CALM 8		/* hold-downs that it takes to be trusted again */
 
+const struct to_carrier_port *to_carrier_port(const struct to_carrier *c, struct to_port_ref at)
+{
+	return &c->ports[(size_t)at.server * TO_PORTS_MAX + at.port];
+}
+
 static struct to_carrier_port *carrier_port(const struct to_carrier *c, struct to_port_ref at)
 {
 	return &c->ports[(size_t)at.server * TO_PORTS_MAX + at.port];
@@ -44,18 +49,48 @@ void to_carrier_begin_down(struct to_carrier *c, struct to_port_ref at, uint64_t
 	p->since_ns = now_ns;
 }
 
-/* Note whether a port is lit. */
-static void carrier_see(struct to_carrier *c, struct to_port_ref at, bool lit, uint64_t now_ns)
+void to_carrier_begin_swapped(struct to_carrier *c, struct to_port_ref at,
+			      struct to_port_ref hears, uint64_t now_ns)
 {
 	struct to_carrier_port *p = carrier_port(c, at);
 
-	if (lit != p->lit) {
-		p->lit = lit;
-		p->since_ns = now_ns;
+	to_carrier_begin_down(c, at, now_ns);
+	p->reason = TO_HELD_SWAPPED;
+	p->stranger = true;
+	p->hears = hears;
+	p->hears_ns = now_ns > c->config.after_ns ? now_ns - c->config.after_ns : 0;
+}
+
+static bool carrier_same(struct to_port_ref a, struct to_port_ref b)
+{
+	return a.server == b.server && a.port == b.port;
+}
+
+/* Note whether a port is lit, and why not. */
+static void carrier_see(struct to_carrier *c, struct to_port_ref at, const struct to_held_end *end,
+			uint64_t now_ns)
+{
+	struct to_carrier_port *p = carrier_port(c, at);
+	const bool lit = end->reason == TO_HELD_NOT;
+
+	if (end->stranger && (!p->stranger || !carrier_same(p->hears, end->hears))) {
+		p->hears = end->hears;
+		p->hears_ns = now_ns;
 	}
+	p->stranger = end->stranger;
+	/* without light nothing is heard a moment later */
+	if (p->reason != TO_HELD_CUT || end->reason != TO_HELD_SILENT)
+		p->reason = end->reason;
 	if (!lit && !p->troubled && !p->down) {
 		p->troubled = true;
 		p->trouble_ns = now_ns;
+		/* since the other end was heard last, but not before it was seen to be lit */
+		if (end->silence_ns < now_ns - p->since_ns)
+			p->trouble_ns -= end->silence_ns;
+	}
+	if (lit != p->lit) {
+		p->lit = lit;
+		p->since_ns = now_ns;
 	}
 	if (lit && p->troubled && now_ns - p->since_ns >= c->config.after_ns)
 		p->troubled = false;
@@ -119,21 +154,92 @@ static bool carrier_is_down(const struct to_carrier *c, struct to_port_ref at)
 	return carrier_port(c, at)->down;
 }
 
+/* One end of @link; on a packet switch, any neighbour that is heard will do. */
+static void carrier_look_end(struct to_carrier *c, const struct to_fabric_server *servers,
+			     const struct to_cluster *cluster, const struct to_link *link,
+			     struct to_port_ref at, uint64_t now_ns)
+{
+	const struct to_fabric_server *server = &servers[at.server];
+	struct to_held_end end;
+
+	if (!server->reached || !server->generation)
+		return;
+	if (to_link_is_shared(cluster, link))
+		end = (struct to_held_end){
+			.reason = server->live >> at.port & 1 ? TO_HELD_NOT : TO_HELD_CUT };
+	else
+		to_held_look(server, cluster, at, carrier_same(at, link->a) ? link->b : link->a,
+			     &end);
+	carrier_see(c, at, &end, now_ns);
+}
+
+/* Whether a link of @plan, which may be NULL, has port @at. */
+static bool carrier_has(const struct to_plan *plan, struct to_port_ref at)
+{
+	for (unsigned int l = 0; plan && l < plan->cluster->n_links; l++)
+		if (carrier_same(plan->cluster->links[l].a, at) ||
+		    carrier_same(plan->cluster->links[l].b, at))
+			return true;
+	return false;
+}
+
 void to_carrier_look(struct to_carrier *c, const struct to_fabric_server *servers,
-		     const struct to_plan *plan, uint64_t now_ns)
+		     const struct to_plan *plan, const struct to_plan *but, uint64_t now_ns)
 {
 	for (unsigned int l = 0; l < plan->cluster->n_links; l++) {
 		const struct to_link *link = &plan->cluster->links[l];
-		const struct to_port_ref ends[] = { link->a, link->b };
 
-		for (unsigned int i = 0; i < 2; i++) {
-			const struct to_fabric_server *server = &servers[ends[i].server];
+		if (!carrier_has(but, link->a))
+			carrier_look_end(c, servers, plan->cluster, link, link->a, now_ns);
+		if (!carrier_has(but, link->b))
+			carrier_look_end(c, servers, plan->cluster, link, link->b, now_ns);
+	}
+}
 
-			if (server->reached && server->generation)
-				carrier_see(c, ends[i], server->live >> ends[i].port & 1,
-					    now_ns);
+/* Whether a cable could lead from @at to any port: it is on no switch. */
+static bool carrier_is_free(const struct to_cluster *c, struct to_port_ref at)
+{
+	const struct to_port *port = &c->servers[at.server].ports[at.port];
+
+	return port->optical_switch < 0 && !port->packet_switch;
+}
+
+int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *plan,
+			     uint64_t now_ns, struct to_link **links)
+{
+	const struct to_cluster *cluster = plan->cluster;
+	int n = 0;
+
+	*links = NULL;
+	if (cluster->link_mode != TO_LINKS_DUPLEX)
+		return 0;
+	for (uint32_t s = 0; s < cluster->n_servers; s++) {
+		for (uint32_t q = 0; q < cluster->servers[s].n_ports; q++) {
+			const struct to_port_ref at = { s, q };
+			const struct to_carrier_port *p = to_carrier_port(c, at), *end;
+			struct to_link *more;
+
+			/* each once, by the end that comes first */
+			if (!p->down || !p->stranger || p->hears.server <= s ||
+			    p->reason != TO_HELD_SWAPPED ||
+			    now_ns - p->hears_ns < c->config.after_ns)
+				continue;
+			end = to_carrier_port(c, p->hears);
+			if (!end->down || !end->stranger || !carrier_same(end->hears, at) ||
+			    end->reason != TO_HELD_SWAPPED || !carrier_is_free(cluster, at) ||
+			    !carrier_is_free(cluster, p->hears))
+				continue;
+			more = realloc(*links, (n + 1) * sizeof(*more));
+			if (!more) {
+				free(*links);
+				*links = NULL;
+				return -ENOMEM;
+			}
+			*links = more;
+			more[n++] = (struct to_link){ .a = at, .b = p->hears, .ring = -1, .tree = -1 };
 		}
 	}
+	return n;
 }
 
 static bool carrier_gone(const struct to_carrier *c, const struct to_cluster *cluster,
@@ -156,13 +262,13 @@ static bool carrier_gone(const struct to_carrier *c, const struct to_cluster *cl
 }
 
 int to_carrier_find_down(const struct to_carrier *c, const struct to_fabric_server *servers,
-			 const struct to_plan *plan, struct to_down *down)
+			 const struct to_plan *plan, const bool *gone, struct to_down *down)
 {
 	const struct to_cluster *cluster = plan->cluster;
 	int ret = to_down_init(down, cluster);
 
 	for (uint32_t s = 0; !ret && s < cluster->n_servers; s++)
-		if (!servers[s].reached && carrier_gone(c, cluster, s))
+		if ((gone[s] || !servers[s].reached) && carrier_gone(c, cluster, s))
 			ret = to_down_add(down, cluster,
 					  (struct to_port_ref){ s, TO_DOWN_SERVER });
 	for (uint32_t s = 0; !ret && s < cluster->n_servers; s++) {

@@ -3,7 +3,8 @@
 #define TOPOOPT_CARRIER_H
 
 /*
- * Which ports are down for good, from looks at their carrier.
+ * Which ports are down for good, from looks at both ends of all links (held.h). A port has
+ * carrier, here, when its link is up.
  *
  * A port that loses its carrier is in trouble until it has had carrier for after_ns
  * without a break. It goes down when it is dark after as much trouble, so one that flaps
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/fabric.h"
+#include "control/held.h"
 #include "data/down.h"
 #include "data/plan.h"
 
@@ -41,10 +42,16 @@ struct to_carrier_config {
  * @trouble_ns: of @troubled
  * @return_ns: when it came back last
  * @hold_ns: hold-down of now
+ * @reason: of not being lit, as seen last
+ * @stranger: port @hears is heard in place of the plan's, since @hears_ns
  */
 struct to_carrier_port {
 	bool lit, down, troubled, returned;
 	uint64_t since_ns, trouble_ns, return_ns, hold_ns;
+	enum to_held reason;
+	bool stranger;
+	struct to_port_ref hears;
+	uint64_t hears_ns;
 };
 
 /** struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server */
@@ -59,8 +66,12 @@ int to_carrier_init(struct to_carrier *carrier, const struct to_carrier_config *
 		    unsigned int n_servers, uint64_t now_ns);
 void to_carrier_free(struct to_carrier *carrier);
 
-/** to_carrier_begin_down() - @at is down since before */
+/** to_carrier_begin_down() - Count port @at as down since before */
 void to_carrier_begin_down(struct to_carrier *carrier, struct to_port_ref at, uint64_t now_ns);
+
+/** to_carrier_begin_swapped() - Count port @at as down, as it hears port @hears instead */
+void to_carrier_begin_swapped(struct to_carrier *carrier, struct to_port_ref at,
+			      struct to_port_ref hears, uint64_t now_ns);
 
 /**
  * to_carrier_settle() - take ports down, and back, after a look at all
@@ -75,22 +86,40 @@ bool to_carrier_settle(struct to_carrier *carrier, uint64_t now_ns, uint64_t *si
 
 /**
  * to_carrier_look() - Note which ports that @plan has links on are lit
+ * @but: plan whose ports are left out, or NULL
  * @servers: what their agents said last; who did not answer, or has no table, says
  *	nothing about its ports
  */
 void to_carrier_look(struct to_carrier *carrier, const struct to_fabric_server *servers,
-		     const struct to_plan *plan, uint64_t now_ns);
+		     const struct to_plan *plan, const struct to_plan *but, uint64_t now_ns);
+
+/** to_carrier_port() - Return what is known of port @at */
+const struct to_carrier_port *to_carrier_port(const struct to_carrier *carrier,
+					      struct to_port_ref at);
+
+/**
+ * to_carrier_find_recabled() - Find links that cables make in place of those of @plan
+ * @links: gets them, for free(); NULL for none
+ *
+ * Both ends are down and have heard each other for to_carrier_config.after_ns, and neither is
+ * on an optical switch or a packet switch.
+ *
+ * Return: how many, or -ENOMEM.
+ */
+int to_carrier_find_recabled(const struct to_carrier *carrier, const struct to_plan *plan,
+			     uint64_t now_ns, struct to_link **links);
 
 /**
  * to_carrier_find_down() - what of @plan is down
+ * @gone: per server, whether it was gone before
  * @down: gets the ports; and servers that are gone: those without an agent that
- *	answers, when the other ends of all their cables are down; behind packet switches
- *	alone nothing shows that
+ *	answers, when the other ends of all their cables are down, until one is not; behind
+ *	packet switches alone nothing shows that
  *
  * Return: 0, @down is to be freed then; or -ENOMEM.
  */
 int to_carrier_find_down(const struct to_carrier *carrier,
 			 const struct to_fabric_server *servers, const struct to_plan *plan,
-			 struct to_down *down);
+			 const bool *gone, struct to_down *down);
 
 #endif

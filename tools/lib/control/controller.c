@@ -12,11 +12,16 @@
 #include "base/file.h"
 #include "control/controller_lossy.h"
 #include "control/controller_repair.h"
+#include "control/controller_restore.h"
+#include "control/controller_servers.h"
 #include "control/initial_plan.h"
 #include "control/stale_log.h"
 #include "format/plan_json.h"
 #include "format/plan_lock.h"
 #include "format/tm_json.h"
+
+#define CONTROLLER_LOOKS 4			/* in the time after which a port counts as down */
+#define CONTROLLER_STEP_NS 250000000ull		/* from look to look where none ever does */
 
 /* ---- the fabric as the plan says ---- */
 
@@ -49,7 +54,8 @@ static void controller_leave_out(struct controller *c, const struct to_plan *pla
 
 	for (unsigned int i = 0; out && i < plan->n_down; i++)
 		out[plan->down[i].server] |= plan->down[i].port == TO_DOWN_SERVER;
-	to_fabric_leave_out(c->fabric, out);
+	if (out)
+		to_controller_servers_leave_out(c, out);
 	free(out);
 }
 
@@ -70,29 +76,32 @@ static int controller_recover(struct controller *c)
 			c->next = c->plan;
 			c->plan = c->asked;
 			c->asked = NULL;
-			to_fabric_leave_out(c->fabric, NULL);
+			to_down_free(&c->without);
+			ret = to_down_init(&c->without, c->plan->cluster);
 		}
-		to_controller_state_restore(c, "start");
+		if (ret)
+			return ret;
+		to_controller_restore(c, "start");
 		return 0;
 	}
 	c->next = to_plan_load_shared(c->next_path, &err);
 	if (c->next)
 		controller_leave_out(c, c->next);
 	if (c->next && to_transition_at(&c->transition, c->next, &err) == 1 &&
-	    !to_file_replace(to_controller_state_is_repair(c->next) ? c->repair_path : c->path,
+	    !to_file_replace(to_controller_state_is_repair(c, c->next) ? c->repair_path : c->path,
 			     c->next_path, &err)) {
-		if (to_controller_state_is_repair(c->next)) {
+		if (to_controller_state_is_repair(c, c->next)) {
 			to_controller_state_switch(c, c->next);
 			ret = to_controller_repair_adopt(c);
 		} else {
 			to_controller_state_take(c, c->next);
 		}
 		c->next = NULL;
-		to_controller_state_restore(c, "change found complete");
+		to_controller_restore(c, "change found complete");
 		return ret;
 	}
 	controller_leave_out(c, c->plan);
-	to_controller_state_restore(c, "unfinished change undone");
+	to_controller_restore(c, "unfinished change undone");
 	return 0;
 }
 
@@ -117,7 +126,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 	if (!ret)
 		ret = to_file_replace(c->path, c->next_path, &err);
 	if (ret) {
-		to_controller_state_restore(c, err.text);
+		to_controller_restore(c, err.text);
 		return false;
 	}
 	c->next = NULL;
@@ -418,7 +427,7 @@ static bool controller_interval(struct controller *c)
 	to_stale_log(c->config->log, tm, &c->n_stale);
 	/* A part of the matrix would look like a shift. */
 	if (c->missing.n)
-		to_fabric_status(c->fabric, &err);
+		to_fabric_status(c->fabric, NULL);
 	for (unsigned int i = 0; i < tm->n_samples && !c->missing.n && c->plan == plan; i++)
 		if (!tm->samples[i].absent && !c->asked)
 			controller_observe(c, tm, i);
@@ -426,57 +435,91 @@ static bool controller_interval(struct controller *c)
 	return true;
 }
 
-/* A signal ends it early. */
-static void controller_pause(const struct controller *c, unsigned int seconds)
+/* How often servers are asked how they are, where intervals are longer. */
+static uint64_t controller_step_ns(const struct controller *c)
 {
-	if (!*c->config->stop)
-		to_clock_sleep(seconds * TO_NS_PER_S);
+	const uint64_t after = c->config->carrier.after_ns;
+
+	return after ? after / CONTROLLER_LOOKS : CONTROLLER_STEP_NS;
 }
 
-/* Every attempt sends a plan to all servers, so they get ever rarer. */
-static void controller_mend(struct controller *c)
+/* Until the interval ends. */
+static uint64_t controller_left_ns(const struct controller *c)
 {
-	unsigned int pause = CONTROLLER_RETRY_S;
-
-	while (c->broken && !*c->config->stop) {
-		controller_pause(c, pause);
-		if (!*c->config->stop)
-			to_controller_state_restore(c, "again");
-		to_controller_repair_look(c);
-		pause = 2 * pause < CONTROLLER_RETRY_MAX_S ? 2 * pause : CONTROLLER_RETRY_MAX_S;
-	}
+	return c->config->interval_ns - to_clock_realtime_ns() % c->config->interval_ns;
 }
 
-/* Ports are looked at more often than traffic, where intervals are long. */
-static void controller_watch(struct controller *c)
+/* By what servers told last. */
+static void controller_look(struct controller *c)
 {
-	const uint64_t interval = c->config->interval_ns, step = c->config->carrier.after_ns / 4;
-	const uint64_t left = interval - to_clock_realtime_ns() % interval;
-	const uint64_t end = to_clock_monotonic_ns() + left;
+	if (to_fabric_is_forgotten(c->fabric) && !c->broken && !c->config->dry_run)
+		to_controller_restore(c, "etcd was set back");
+	to_controller_servers_look(c);
+	to_controller_repair_look(c);
+}
 
-	while (step && step < interval && !c->broken && !*c->config->stop &&
-	       to_clock_monotonic_ns() + step < end) {
-		to_clock_sleep(step);
-		to_controller_lossy_look(c);
-		to_fabric_status(c->fabric, NULL);
-		to_controller_repair_look(c);
-	}
+static void controller_ask(struct controller *c)
+{
+	to_clock_sleep(controller_step_ns(c));
+	if (*c->config->stop)
+		return;
+	to_controller_lossy_look(c);
+	to_fabric_status(c->fabric, NULL);
+	controller_look(c);
+}
+
+static void controller_measure(struct controller *c)
+{
+	bool measured;
+
+	to_controller_lossy_look(c);
+	measured = controller_interval(c);
+	controller_look(c);
+	to_course_done(&c->course, TO_COURSE_MEASURE);
+	if (!measured)
+		to_course_failed(&c->course, TO_COURSE_MEASURE, to_clock_monotonic_ns());
+}
+
+static enum to_course_state controller_next(const struct controller *c)
+{
+	const struct to_course_view view = {
+		.stop = *c->config->stop, .between = c->broken, .down = c->down.n,
+		.outdated = c->outdated, .astray = c->n_astray,
+		.due = controller_left_ns(c) <= controller_step_ns(c) ||
+		       c->config->interval_ns <= controller_step_ns(c),
+	};
+
+	return to_course_next(&c->course, &view, to_clock_monotonic_ns());
 }
 
 static void controller_loop(struct controller *c)
 {
-	while (!*c->config->stop) {
-		bool measured;
+	enum to_course_state state;
 
-		controller_mend(c);
-		controller_watch(c);
-		if (c->broken || *c->config->stop)
-			continue;
-		to_controller_lossy_look(c);
-		measured = controller_interval(c);
-		to_controller_repair_look(c);
-		if (!measured && !c->broken)
-			controller_pause(c, CONTROLLER_RETRY_S);
+	while ((state = controller_next(c)) != TO_COURSE_STOP) {
+		switch (state) {
+		case TO_COURSE_REPAIR:
+		case TO_COURSE_RETURN:
+			to_controller_repair(c);
+			break;
+		case TO_COURSE_RESTORE:
+			to_controller_restore(c, "again");
+			controller_look(c);
+			/* It may fail for want of what is down. */
+			if (c->broken && c->outdated && !*c->config->stop)
+				to_controller_repair(c);
+			break;
+		case TO_COURSE_BRING:
+			if (!to_controller_servers_bring(c))
+				to_controller_restore(c, "a server has a later generation");
+			controller_look(c);
+			break;
+		case TO_COURSE_MEASURE:
+			controller_measure(c);
+			break;
+		default:
+			controller_ask(c);
+		}
 	}
 }
 
@@ -503,7 +546,9 @@ static int controller_open(struct controller *c, const struct to_controller_conf
 	    to_carrier_init(&c->carrier, &config->carrier, c->plan->cluster->n_servers,
 			    to_clock_monotonic_ns()) ||
 	    to_missing_init(&c->missing, c->plan->cluster->n_servers) ||
-	    to_down_init(&c->without, c->plan->cluster))
+	    to_down_init(&c->without, c->plan->cluster) ||
+	    !(c->away = calloc(c->plan->cluster->n_servers, sizeof(*c->away))) ||
+	    !(c->astray = calloc(c->plan->cluster->n_servers, sizeof(*c->astray))))
 		return to_error_set(err, -ENOMEM, "out of memory");
 	to_run_log(config->log, "start",
 		   json_pack("{s:s, s:i, s:f, s:b}", "plan", config->plan, "servers",
@@ -520,11 +565,11 @@ static int controller_connect(struct controller *c, struct to_error *err)
 	struct to_error why = { 0 };
 	int ret;
 
+	if (to_controller_repair_open(c))
+		return to_error_set(err, -ENOMEM, "out of memory");
 	c->fabric = to_fabric_open(c->plan, &c->config->fabric, err);
 	if (!c->fabric)
 		return -EIO;
-	if (to_controller_repair_open(c))
-		return to_error_set(err, -ENOMEM, "out of memory");
 	c->transition = (struct to_transition){
 		.fabric = c->fabric, .carrier_ns = c->config->carrier_ns, .stop = c->config->stop,
 		.report = controller_step, .data = c,
@@ -563,14 +608,16 @@ static int controller_end(struct controller *c, int ret)
 	controller_release(c);
 	controller_note_rest(c, true);
 	if (!ret) {
+		const bool as_planned = !c->broken && to_controller_servers_as_planned(c);
+
 		to_run_log(c->config->log, "end",
-			   json_pack("{s:b, s:I, s:I, s:o*}", "as_planned", !c->broken,
+			   json_pack("{s:b, s:I, s:I, s:o*}", "as_planned", as_planned,
 				     "intervals", (json_int_t)c->n_intervals, "changes",
 				     (json_int_t)c->n_changes, "before", controller_outcome(c)),
 			   "end after %" PRIu64 " intervals and %" PRIu64 " changes%s",
 			   c->n_intervals, c->n_changes,
-			   c->broken ? ", the fabric is NOT as planned" : "");
-		ret = c->broken;
+			   as_planned ? "" : ", the fabric is NOT as planned");
+		ret = !as_planned;
 	}
 	to_fabric_close(c->fabric);
 	to_transition_free(&c->transition);
@@ -586,6 +633,10 @@ static int controller_end(struct controller *c, int ret)
 	to_plan_free(c->lossy_of);
 	to_missing_free(&c->missing);
 	to_down_free(&c->without);
+	to_down_free(&c->down);
+	free(c->recabled);
+	free(c->away);
+	free(c->astray);
 	to_plan_free(c->asked);
 	to_plan_free(c->plan);
 	to_plan_free(c->first);

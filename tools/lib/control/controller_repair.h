@@ -16,7 +16,14 @@ int to_controller_repair_adopt(struct controller *c);
 /** to_controller_repair_open() - Go on from the repair of an earlier controller; 0 or -ENOMEM */
 int to_controller_repair_open(struct controller *c);
 
-/** to_controller_repair_look() - Repair, or return, by the light that servers told of last */
+/**
+ * to_controller_repair_look() - Note what is down by what servers told last
+ *
+ * Sets controller.down and controller.outdated.
+ */
 void to_controller_repair_look(struct controller *c);
+
+/** to_controller_repair() - Repair, or return, as the last look asks for */
+void to_controller_repair(struct controller *c);
 
 #endif

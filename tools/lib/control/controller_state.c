@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "control/controller_state.h"
 
-#include <unistd.h>
-
-#include "base/clock.h"
+#include <string.h>
 
 void to_controller_state_take(struct controller *c, struct to_plan *plan)
 {
@@ -24,35 +22,44 @@ void to_controller_state_switch(struct controller *c, struct to_plan *plan)
 	}
 }
 
-bool to_controller_state_is_repair(const struct to_plan *plan)
+bool to_controller_state_has_link(const struct to_plan *plan, const struct to_link *link)
 {
-	return plan->n_down || plan->n_dark;
+	const struct to_cluster *c = plan->cluster;
+
+	for (unsigned int l = 0; l < c->n_links; l++) {
+		const struct to_link *other = &c->links[l];
+
+		if ((!memcmp(&other->a, &link->a, sizeof(link->a)) &&
+		     !memcmp(&other->b, &link->b, sizeof(link->b))) ||
+		    (!memcmp(&other->a, &link->b, sizeof(link->a)) &&
+		     !memcmp(&other->b, &link->a, sizeof(link->b))))
+			return true;
+	}
+	return false;
+}
+
+bool to_controller_state_is_recabled(const struct controller *c, const struct to_plan *plan,
+				     const struct to_link *link)
+{
+	const struct to_port *a = &plan->cluster->servers[link->a.server].ports[link->a.port];
+	const struct to_port *b = &plan->cluster->servers[link->b.server].ports[link->b.port];
+
+	return a->optical_switch < 0 && b->optical_switch < 0 &&
+	       !to_link_is_shared(plan->cluster, link) &&
+	       !to_controller_state_has_link(to_controller_state_asked(c), link);
+}
+
+bool to_controller_state_is_repair(const struct controller *c, const struct to_plan *plan)
+{
+	if (plan->n_down || plan->n_dark)
+		return true;
+	for (unsigned int l = 0; l < plan->cluster->n_links; l++)
+		if (to_controller_state_is_recabled(c, plan, &plan->cluster->links[l]))
+			return true;
+	return false;
 }
 
 const struct to_plan *to_controller_state_asked(const struct controller *c)
 {
 	return c->asked ? c->asked : c->plan;
-}
-
-void to_controller_state_restore(struct controller *c, const char *why)
-{
-	uint64_t start = to_clock_monotonic_ns();
-	struct to_error err = { 0 };
-	bool changed = false;
-	int ret = to_transition_restore(&c->transition, c->next, c->plan, &changed, &err);
-	double ms = to_clock_seconds_since(start) * 1e3;
-
-	c->broken = ret;
-	if (!ret) {
-		unlink(c->next_path);
-		if (!c->asked)
-			unlink(c->repair_path);
-		to_plan_free(c->next);
-		c->next = NULL;
-	}
-	to_run_log(c->config->log, "restored",
-		   json_pack("{s:s, s:b, s:b, s:f, s:s*}", "why", why, "ok", !ret, "changed",
-			     changed, "ms", ms, "error", ret ? err.text : NULL),
-		   ret ? "%s: NOT as planned, will try again: %s" : "%s: %s", why,
-		   ret ? err.text : changed ? "brought to the plan" : "everything is as planned");
 }

@@ -6,13 +6,13 @@
 
 #include "control/candidates.h"
 #include "control/controller_config.h"
+#include "control/course.h"
 #include "control/lossy.h"
 #include "control/missing.h"
 #include "control/planning.h"
 #include "control/transition.h"
 #include "data/down.h"
 
-#define CONTROLLER_RETRY_S 1
 #define CONTROLLER_RETRY_MAX_S 30
 
 /**
@@ -46,7 +46,8 @@ struct controller_look {
  *	after a stage ahead that did, none is
  * @dark: seconds of the change under way in which links were dark
  * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
- * @broken: the fabric is not as @plan says
+ * @course: when what failed may be tried again
+ * @broken: servers may be between @plan and @next
  * @unknown: why there is no matrix; empty when there is
  * @missing: servers that gave no recording of the last interval
  * @n_stale: ports whose counters stand still
@@ -55,9 +56,14 @@ struct controller_look {
  * @lossy: links of @lossy_of, held; the plan that was asked for at the last look
  * @lossy_ns: CLOCK_MONOTONIC of the next look at what links count
  * @without: what @plan does without, of the cluster of @asked
+ * @down: what is down, by the last look
+ * @outdated: @plan is for something else than @down
+ * @recabled: links that cables make in place of those of the plan asked for, @n_recabled of
+ *	them, by the last look
  * @since_ns: CLOCK_MONOTONIC; when the last ports lost their light or got it back
- * @repair_ns, @repair_pause: CLOCK_MONOTONIC of the next attempt, and seconds to the
- *	one after that, while repairs fail
+ * @away: per server, whether it was said that it is left out, as its agent is away
+ * @astray: per server, whether it lacks the table that was decided on; @n_astray of them
+ * @brought: why servers that are astray could not be brought back, as told last; "" for nothing
  */
 struct controller {
 	const struct to_controller_config *config;
@@ -73,8 +79,9 @@ struct controller {
 	int lock;
 	uint64_t onset_ns, committed_ns, decide_ns, ahead_ns;
 	double dark;
-	bool broken;
-	struct to_error unknown;
+	struct to_course course;
+	bool broken, outdated;
+	struct to_error unknown, brought;
 	struct to_missing missing;
 	unsigned int n_stale;
 	uint64_t n_intervals, n_changes;
@@ -82,13 +89,31 @@ struct controller {
 	struct to_lossy lossy;
 	struct to_plan *lossy_of;
 	uint64_t lossy_ns;
-	struct to_down without;
-	uint64_t since_ns, repair_ns;
-	unsigned int repair_pause;
+	struct to_down without, down;
+	struct to_link *recabled;
+	unsigned int n_recabled;
+	uint64_t since_ns;
+	bool *away, *astray;
+	unsigned int n_astray;
 };
 
-/** to_controller_state_is_repair() - Tell whether a plan is a repaired one */
-bool to_controller_state_is_repair(const struct to_plan *plan);
+/**
+ * to_controller_state_is_repair() - Tell whether a plan is a repaired one
+ *
+ * It does without something that is down, or has links that cables make in place of those of
+ * the plan asked for.
+ */
+bool to_controller_state_is_repair(const struct controller *c, const struct to_plan *plan);
+
+/** to_controller_state_has_link() - Tell whether a link of @plan has the ends of @link */
+bool to_controller_state_has_link(const struct to_plan *plan, const struct to_link *link);
+
+/**
+ * to_controller_state_is_recabled() - Tell whether a cable leads elsewhere than the plan asked for
+ * @link: of a repaired plan; a link that an optical switch moved is none
+ */
+bool to_controller_state_is_recabled(const struct controller *c, const struct to_plan *plan,
+				     const struct to_link *link);
 
 /** to_controller_state_take() - Put @plan, which is taken over, in force */
 void to_controller_state_take(struct controller *c, struct to_plan *plan);
@@ -98,8 +123,5 @@ void to_controller_state_switch(struct controller *c, struct to_plan *plan);
 
 /** to_controller_state_asked() - Return the plan that was asked for, which PLAN is */
 const struct to_plan *to_controller_state_asked(const struct controller *c);
-
-/** to_controller_state_restore() - Bring the fabric to c->plan, or set c->broken */
-void to_controller_state_restore(struct controller *c, const char *why);
 
 #endif

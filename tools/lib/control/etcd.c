@@ -36,6 +36,8 @@
  * @failed: the last call had no answer: the next one is to make a new connection
  * @user: who is logged in, "": nobody
  * @headers: with the token that this gave
+ * @cluster, @revision: cluster_id and revision of the store, as last told
+ * @epoch: how often these were not those of the store before
  */
 struct to_etcd {
 	struct to_etcd_options options;
@@ -47,9 +49,12 @@ struct to_etcd {
 	bool failed;
 	char user[320], *token;
 	struct curl_slist *headers;
+	char cluster[24];
+	int64_t revision;
+	unsigned int epoch;
 };
 
-static char *etcd_base64(const void *data, size_t len)
+char *to_etcd_base64(const void *data, size_t len)
 {
 	size_t size = 4 * ((len + 2) / 3) + 1;
 	char *text = malloc(size);
@@ -92,7 +97,7 @@ json_t *to_etcd_key(const struct to_etcd *etcd, const char *key, bool end)
 		return NULL;
 	if (end)
 		etcd_end_of(full);
-	text = etcd_base64(full, strlen(full));
+	text = to_etcd_base64(full, strlen(full));
 	value = text ? json_string(text) : NULL;
 	free(text);
 	return value;
@@ -448,6 +453,26 @@ void to_etcd_kv_free(struct to_etcd_kv *kv, size_t n)
 	free(kv);
 }
 
+void to_etcd_note(struct to_etcd *etcd, const json_t *reply)
+{
+	const json_t *header = json_object_get(reply, "header");
+	const char *cluster = json_string_value(json_object_get(header, "cluster_id"));
+	const int64_t revision = to_etcd_number(header, "revision");
+
+	if (revision <= 0)
+		return;
+	if (etcd->revision && (revision < etcd->revision ||
+			       (cluster && strncmp(cluster, etcd->cluster, sizeof(etcd->cluster) - 1))))
+		etcd->epoch++;
+	snprintf(etcd->cluster, sizeof(etcd->cluster), "%s", cluster ? cluster : "");
+	etcd->revision = revision;
+}
+
+unsigned int to_etcd_epoch(const struct to_etcd *etcd)
+{
+	return etcd->epoch;
+}
+
 /* @request: of the keys that are read, taken over */
 static int etcd_read(struct to_etcd *etcd, json_t *request, struct to_etcd_kv **kv, size_t *n,
 		     int64_t *revision, struct to_error *err)
@@ -472,6 +497,7 @@ static int etcd_read(struct to_etcd *etcd, json_t *request, struct to_etcd_kv **
 					   to_etcd_endpoint(etcd));
 			break;
 		}
+	to_etcd_note(etcd, reply);
 	if (revision)
 		*revision = to_etcd_number(json_object_get(reply, "header"), "revision");
 	json_decref(reply);
@@ -525,77 +551,6 @@ int to_etcd_created(struct to_etcd *etcd, const char *key, int64_t at, int64_t *
 				  "create_revision");
 	json_decref(reply);
 	return 0;
-}
-
-int to_etcd_txn_begin(struct to_etcd_txn *txn, struct to_etcd *etcd)
-{
-	*txn = (struct to_etcd_txn){ etcd, json_array(), json_array() };
-	return txn->compare && txn->success ? 0 : -ENOMEM;
-}
-
-void to_etcd_txn_created(struct to_etcd_txn *txn, const char *key, int64_t revision)
-{
-	json_array_append_new(txn->compare, json_pack("{s:s, s:o*, s:I}", "target", "CREATE",
-		"key", to_etcd_key(txn->etcd, key, false), "create_revision",
-		(json_int_t)revision));
-}
-
-void to_etcd_txn_changed(struct to_etcd_txn *txn, const char *key, int64_t revision)
-{
-	json_array_append_new(txn->compare, json_pack("{s:s, s:o*, s:I}", "target", "MOD",
-		"key", to_etcd_key(txn->etcd, key, false), "mod_revision", (json_int_t)revision));
-}
-
-void to_etcd_txn_value(struct to_etcd_txn *txn, const char *key, const void *value, size_t len)
-{
-	char *text = etcd_base64(value, len);
-
-	json_array_append_new(txn->compare, json_pack("{s:s, s:o*, s:s*}", "target", "VALUE",
-		"key", to_etcd_key(txn->etcd, key, false), "value", text));
-	free(text);
-}
-
-void to_etcd_txn_touch(struct to_etcd_txn *txn, const char *key)
-{
-	json_array_append_new(txn->success, json_pack("{s:{s:o*, s:b, s:b}}", "request_put",
-		"key", to_etcd_key(txn->etcd, key, false), "ignore_value", 1, "ignore_lease", 1));
-}
-
-void to_etcd_txn_put(struct to_etcd_txn *txn, const char *key, const void *value, size_t len,
-		     int64_t lease)
-{
-	char *text = etcd_base64(value, len);
-
-	json_array_append_new(txn->success, json_pack("{s:{s:o*, s:s*, s:I}}", "request_put",
-		"key", to_etcd_key(txn->etcd, key, false), "value", text, "lease",
-		(json_int_t)lease));
-	free(text);
-}
-
-void to_etcd_txn_delete(struct to_etcd_txn *txn, const char *key, const char *end)
-{
-	json_array_append_new(txn->success, json_pack("{s:{s:o*, s:o*}}",
-		"request_delete_range", "key", to_etcd_key(txn->etcd, key, false),
-		"range_end", end ? to_etcd_key(txn->etcd, end, false) : NULL));
-}
-
-int to_etcd_txn_commit(struct to_etcd_txn *txn, int64_t *revision, struct to_error *err)
-{
-	json_t *request = json_pack("{s:o, s:o}", "compare", txn->compare, "success",
-				    txn->success);
-	json_t *reply;
-	bool done;
-	int ret;
-
-	ret = to_etcd_call(txn->etcd, "/v3/kv/txn", request, &reply, err);
-	json_decref(request);
-	if (ret)
-		return ret;
-	done = json_is_true(json_object_get(reply, "succeeded"));
-	if (revision)
-		*revision = to_etcd_number(json_object_get(reply, "header"), "revision");
-	json_decref(reply);
-	return done ? 0 : to_error_set(err, -ESTALE, "somebody else was first");
 }
 
 /* A call with one number, whose reply says nothing. */

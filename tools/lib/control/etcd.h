@@ -59,6 +59,15 @@ void to_etcd_close(struct to_etcd *etcd);
 /** to_etcd_hurry() - let an endpoint take no longer than @ms for an answer, but to a login */
 void to_etcd_hurry(struct to_etcd *etcd, unsigned int ms);
 
+/**
+ * to_etcd_epoch() - Count how often the store was found to be another one, or an earlier one
+ *
+ * Reads and transactions tell: the cluster's id changes when etcd was set up anew, and the
+ * revision, which otherwise only grows, when it was restored from a snapshot. Nothing that was
+ * read before holds then.
+ */
+unsigned int to_etcd_epoch(const struct to_etcd *etcd);
+
 /** struct to_etcd_kv - a key, without the prefix, and its value */
 struct to_etcd_kv {
 	char *key;

@@ -49,11 +49,17 @@ const char *to_etcd_endpoint(const struct to_etcd *etcd);
 /** to_etcd_next_endpoint() - the current one does not answer */
 void to_etcd_next_endpoint(struct to_etcd *etcd);
 
+/** to_etcd_base64() - Encode @len bytes, for free(); NULL when out of memory */
+char *to_etcd_base64(const void *data, size_t len);
+
 /** to_etcd_key() - as the gateway takes it; @end: end of all that begin with it */
 json_t *to_etcd_key(const struct to_etcd *etcd, const char *key, bool end);
 
 /** to_etcd_number() - 64-bit number, 0 when it is not there */
 int64_t to_etcd_number(const json_t *object, const char *key);
+
+/** to_etcd_note() - Note which store gave @reply to a read or a transaction, and its revision */
+void to_etcd_note(struct to_etcd *etcd, const json_t *reply);
 
 /** to_etcd_read_kv() - 0, or -EPROTO with nothing to clear */
 int to_etcd_read_kv(const struct to_etcd *etcd, const json_t *in, struct to_etcd_kv *kv);

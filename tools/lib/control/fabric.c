@@ -7,44 +7,10 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/json.h"
 #include "base/limits.h"
-#include "base/text.h"
-#include "control/fabric_link.h"
-#include "control/fabric_records.h"
-
-/**
- * struct to_fabric - see fabric.h
- * @cluster: owned; the servers, as the plan that it was opened with has them
- * @id: of the last request
- * @names: of the servers, which recordings need not list
- * @out: per server, see to_fabric_leave_out()
- * @servers, @who, @replies, @errors: per server; the last three are of the
- *	request under way
- * @active: plan that was confirmed last through this, or found to be active on all
- *	servers, held, or NULL
- * @next: plan that is staged or not confirmed yet, held, or NULL
- * @same: no server had anything to change for @next
- * @ahead: what was staged last was only staged ahead
- * @committed: servers may have committed @generation and wait to be told that it
- *	stays, or to go back
- * @generation: of @next
- * @live: intervals that were sampled under the generation that is active
- */
-struct to_fabric {
-	struct to_cluster *cluster;
-	struct to_tm_names names;
-	struct to_fabric_link *link;
-	uint64_t timeout_ns, id;
-	struct to_fabric_server *servers;
-	bool *who, *out;
-	json_t **replies;
-	char (*errors)[256];
-	struct to_plan *active, *next;
-	bool same, ahead, committed;
-	uint64_t generation;
-	struct to_tm_live *live;
-};
+#include "control/fabric_ask.h"
+#include "data/down.h"
+#include "format/plan_slice.h"
 
 /* @plan, which is held, takes the place of what is at @at. */
 static void fabric_replace(struct to_plan **at, struct to_plan *plan)
@@ -53,162 +19,10 @@ static void fabric_replace(struct to_plan **at, struct to_plan *plan)
 	*at = plan;
 }
 
-static void fabric_all(struct to_fabric *f)
-{
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
-		f->who[i] = !f->out[i];
-}
-
 void to_fabric_leave_out(struct to_fabric *f, const bool *out)
 {
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
-		f->out[i] = out && out[i];
-		if (f->out[i])
-			f->servers[i].reached = false;
-	}
-}
-
-/* Ports of the plan by the names in "live". */
-static uint64_t fabric_live(const struct to_server *server, const json_t *names)
-{
-	uint64_t live = json_is_array(names) ? 0 : ~0ull;
-	const json_t *name;
-	size_t i;
-	int port;
-
-	json_array_foreach(names, i, name) {
-		port = json_is_string(name) ?
-		       to_cluster_find_port(server, json_string_value(name)) : -1;
-		if (port >= 0)
-			live |= 1ull << port;
-	}
-	return live;
-}
-
-/* Errors of to_apply_open() begin with the server's name, as a list of them does. */
-static const char *fabric_without_name(const char *error, const char *name)
-{
-	size_t len = strlen(name);
-
-	if (strncmp(error, "server ", 7) || strncmp(error + 7, name, len) ||
-	    strncmp(error + 7 + len, ": ", 2))
-		return error;
-	return error + 7 + len + 2;
-}
-
-/* Note why a request failed at @server, "" for not at all. */
-static void fabric_fail(struct to_fabric_server *server, const char *error)
-{
-	to_text_clean(server->error, sizeof(server->error), error);
-}
-
-/* Make @reply fit to be printed, but for the recording, which is text of several lines. */
-static void fabric_clean(json_t *reply)
-{
-	json_t *tm = json_incref(json_object_get(reply, "tm"));
-
-	json_object_del(reply, "tm");
-	to_json_clean(reply);
-	if (tm)
-		json_object_set_new(reply, "tm", tm);
-}
-
-static void fabric_read_reply(struct to_fabric *f, unsigned int i)
-{
-	struct to_fabric_server *server = &f->servers[i];
-	json_t *reply = f->replies[i];
-	json_int_t generation;
-	const char *error;
-
-	server->reached = reply;
-	fabric_fail(server, f->errors[i]);
-	if (!reply)
-		return;
-	fabric_clean(reply);
-	generation = json_integer_value(json_object_get(reply, "generation"));
-	server->generation = generation > 0 ? generation : 0;
-	server->staged = json_is_true(json_object_get(reply, "staged"));
-	server->knows = !json_is_false(json_object_get(reply, "plan"));
-	server->live = fabric_live(&f->cluster->servers[i], json_object_get(reply, "live"));
-	if (json_is_true(json_object_get(reply, "ok")))
-		return;
-	error = json_string_value(json_object_get(reply, "error"));
-	error = error ? fabric_without_name(error, server->name) : "";
-	fabric_fail(server, *error ? error : "no reason given");
-}
-
-static void fabric_forget_replies(struct to_fabric *f)
-{
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
-		json_decref(f->replies[i]);
-		f->replies[i] = NULL;
-	}
-}
-
-/*
- * Asks f->who; takes @request. Afterwards f->who is who failed. Return: how
- * many that are, or a negative errno with @err.
- */
-static int fabric_call(struct to_fabric *f, json_t *request, const struct to_plan *plan,
-		       struct to_error *err)
-{
-	const struct to_fabric_call call = {
-		.request = request, .plan = plan, .who = f->who,
-		.deadline_ns = to_clock_monotonic_ns() + f->timeout_ns,
-		.replies = f->replies, .errors = f->errors,
-	};
-	int ret, failed = 0;
-
-	if (!request || json_object_set_new(request, "id", json_integer(++f->id))) {
-		json_decref(request);
-		return to_error_set(err, -ENOMEM, "out of memory");
-	}
-	fabric_forget_replies(f);
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
-		if (f->who[i])
-			f->errors[i][0] = '\0';
-	ret = f->link->call(f->link, &call, err);
-	json_decref(request);
-	if (ret)
-		return ret;
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
-		if (!f->who[i])
-			continue;
-		fabric_read_reply(f, i);
-		f->who[i] = f->servers[i].error[0];
-		failed += f->who[i];
-	}
-	return failed;
-}
-
-/* "stage: 2 of 12 servers: s3: no such ...; s4: ..."; f->who are those. */
-static int fabric_blame(const struct to_fabric *f, const char *what, int failed,
-			struct to_error *err)
-{
-	unsigned int n = f->cluster->n_servers;
-	int ret = -EIO, left = failed;
-	struct to_error list = {};
-	size_t len = 0;
-
-	for (unsigned int i = 0; i < n && left; i++) {
-		const char *error = f->servers[i].error;
-
-		if (!f->who[i])
-			continue;
-		if (!f->servers[i].reached)
-			ret = -EHOSTUNREACH;
-		if (len + strlen(f->servers[i].name) + strlen(error) + 32 > sizeof(list.text)) {
-			snprintf(list.text + len, sizeof(list.text) - len, "; and %d more", left);
-			break;
-		}
-		len += snprintf(list.text + len, sizeof(list.text) - len, "%s%s: %s",
-				len ? "; " : "", f->servers[i].name, error);
-		left--;
-	}
-	if (failed == 1)
-		return to_error_set(err, ret, "%s: %s", what, list.text);
-	return to_error_set(err, ret, "%s failed on %d of %u servers: %s", what, failed, n,
-			    list.text);
+		f->out[i] = out && out[i];
 }
 
 /* Asks all; any failure is one of the whole. */
@@ -216,10 +30,10 @@ static int fabric_call_all(struct to_fabric *f, const char *op, struct to_error 
 {
 	int failed;
 
-	fabric_all(f);
-	failed = fabric_call(f, json_pack("{s:s, s:I}", "op", op, "generation",
+	to_fabric_ask_all(f);
+	failed = to_fabric_ask(f, json_pack("{s:s, s:I}", "op", op, "generation",
 					  (json_int_t)f->generation), NULL, err);
-	return failed > 0 ? fabric_blame(f, op, failed, err) : failed;
+	return failed > 0 ? to_fabric_ask_blame(f, op, failed, err) : failed;
 }
 
 /*
@@ -254,7 +68,7 @@ static uint64_t fabric_next_generation(const struct to_fabric *f)
 
 static int fabric_commit(struct to_fabric *f, struct to_error *err)
 {
-	return fabric_call(f, json_pack("{s:s, s:I}", "op", "commit", "generation",
+	return to_fabric_ask(f, json_pack("{s:s, s:I}", "op", "commit", "generation",
 					(json_int_t)f->generation), NULL, err);
 }
 
@@ -265,7 +79,9 @@ const struct to_fabric_server *to_fabric_servers(const struct to_fabric *f)
 
 int to_fabric_status(struct to_fabric *f, struct to_error *err)
 {
-	return fabric_call_all(f, "hello", err);
+	const int failed = to_fabric_ask_hello(f, err);
+
+	return failed > 0 ? to_fabric_ask_blame(f, "hello", failed, err) : failed;
 }
 
 int to_fabric_query(struct to_fabric *f, json_t *request, const struct to_plan *plan,
@@ -273,8 +89,8 @@ int to_fabric_query(struct to_fabric *f, json_t *request, const struct to_plan *
 {
 	int ret;
 
-	fabric_all(f);
-	ret = fabric_call(f, request, plan, err);
+	to_fabric_ask_all(f);
+	ret = to_fabric_ask(f, request, plan, err);
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		replies[i] = ret < 0 ? NULL : json_incref(f->replies[i]);
 	return ret < 0 ? ret : 0;
@@ -326,11 +142,12 @@ enum stage_kind { STAGE_ANY, STAGE_AHEAD, STAGE_FURTHER };
 static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, enum stage_kind kind,
 			struct to_error *err)
 {
-	return fabric_call(f, json_pack("{s:s, s:I, s:s, s:b, s:b}", "op", "stage", "generation",
-					(json_int_t)f->generation, "job", plan->demand->name,
-					"ahead", kind == STAGE_AHEAD, "further",
-					kind == STAGE_FURTHER),
-			   plan, err);
+	return to_fabric_ask(f, json_pack("{s:s, s:I, s:s, s:o*, s:b, s:b}", "op", "stage",
+					  "generation", (json_int_t)f->generation, "job",
+					  plan->demand->name, "dark", to_plan_slice_dark(plan),
+					  "ahead", kind == STAGE_AHEAD, "further",
+					  kind == STAGE_FURTHER),
+			     plan, err);
 }
 
 static int fabric_check_servers(const struct to_fabric *f, const struct to_plan *plan,
@@ -369,12 +186,12 @@ static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan,
 	fabric_replace(&f->next, NULL);
 	f->generation = fabric_next_generation(f);
 	f->ahead = kind == STAGE_AHEAD;
-	fabric_all(f);
+	to_fabric_ask_all(f);
 	failed = fabric_stage(f, plan, kind, err);
 	if (failed < 0)
 		return failed;
 	if (failed) {
-		ret = fabric_blame(f, "stage", failed, err);
+		ret = to_fabric_ask_blame(f, "stage", failed, err);
 		to_fabric_abort(f, NULL);
 		return ret;
 	}
@@ -421,13 +238,15 @@ int to_fabric_abort(struct to_fabric *f, struct to_error *err)
 	if (ret)
 		return ret;
 	/* Agents then take the stage for what is active, see agent.h. */
-	if (f->next && f->same && !f->ahead)
+	if (f->next && f->same && !f->ahead) {
 		fabric_replace(&f->active, to_plan_hold(f->next));
+		to_fabric_generation(f, &f->agreed, NULL);
+	}
 	fabric_replace(&f->next, NULL);
-	fabric_all(f);
-	failed = fabric_call(f, json_pack("{s:s, s:I, s:b}", "op", "abort", "generation",
+	to_fabric_ask_all(f);
+	failed = to_fabric_ask(f, json_pack("{s:s, s:I, s:b}", "op", "abort", "generation",
 					  (json_int_t)f->generation, "ahead", f->ahead), NULL, err);
-	return failed > 0 ? fabric_blame(f, "abort", failed, err) : failed;
+	return failed > 0 ? to_fabric_ask_blame(f, "abort", failed, err) : failed;
 }
 
 /* f->who get @plan under f->generation; who cannot stays in f->who. */
@@ -454,16 +273,69 @@ static int fabric_bring(struct to_fabric *f, const struct to_plan *plan, struct 
 	return ret < 0 ? ret : failed;
 }
 
+/* Bring the servers of @who to what is active, as the generation that the others have. */
+static int fabric_bring_astray(struct to_fabric *f, const bool *who, struct to_error *err)
+{
+	const uint64_t generation = f->generation;
+	int failed, rest = 0;
+
+	f->generation = f->agreed;
+	memcpy(f->who, who, f->cluster->n_servers * sizeof(*who));
+	failed = fabric_bring(f, f->active, err);
+	for (unsigned int i = 0; failed >= 0 && i < f->cluster->n_servers; i++) {
+		f->who[i] = who[i] && !f->who[i];
+		rest += f->who[i];
+	}
+	if (failed >= 0 && rest)
+		failed = to_fabric_ask(f, json_pack("{s:s, s:I}", "op", "confirm", "generation",
+						    (json_int_t)f->generation), NULL, err);
+	f->generation = generation;
+	return failed < 0 ? failed : 0;
+}
+
+int to_fabric_bring(struct to_fabric *f, const bool *who, struct to_error *err)
+{
+	int ret = 0, failed = 0;
+
+	if (!f->active || !f->agreed || f->committed)
+		return to_error_set(err, -ENOENT, "no plan is active on all servers");
+	for (unsigned int i = 0; !ret && i < f->cluster->n_servers; i++)
+		if (who[i] && f->servers[i].generation > f->agreed)
+			ret = to_error_set(err, -ESTALE,
+					   "%s has generation %" PRIu64 ", which is beyond %" PRIu64,
+					   f->servers[i].name, f->servers[i].generation, f->agreed);
+	if (ret)
+		return ret;
+	/* Agents that learn by themselves what was decided do so with any decision. */
+	ret = f->link->learns ? fabric_call_all(f, "abort", err) : fabric_bring_astray(f, who, err);
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		f->who[i] = who[i] && f->servers[i].generation != f->agreed;
+		failed += f->who[i];
+	}
+	return ret < 0 && !failed ? ret : failed ? to_fabric_ask_blame(f, "bring", failed, err) : 0;
+}
+
+bool to_fabric_is_forgotten(const struct to_fabric *f)
+{
+	return f->link->forgot && !f->observes;
+}
+
+bool to_fabric_is_astray(const struct to_fabric *f, unsigned int server)
+{
+	return f->servers[server].reached && f->agreed && !f->committed &&
+	       f->servers[server].generation != f->agreed;
+}
+
 /* What is committed stays; an agent that was started since has nothing to confirm. */
 static int fabric_confirm(struct to_fabric *f, struct to_error *err)
 {
 	int failed = 0, ret;
 
-	fabric_all(f);
-	ret = fabric_call(f, json_pack("{s:s, s:I}", "op", "confirm", "generation",
+	to_fabric_ask_all(f);
+	ret = to_fabric_ask(f, json_pack("{s:s, s:I}", "op", "confirm", "generation",
 				       (json_int_t)f->generation), NULL, err);
 	if (ret > 0)
-		ret = fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err);
+		ret = to_fabric_ask(f, json_pack("{s:s}", "op", "hello"), NULL, err);
 	for (unsigned int i = 0; ret >= 0 && i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->out[i] && (!f->servers[i].reached ||
 					   f->servers[i].generation != f->generation);
@@ -485,8 +357,8 @@ static int fabric_go_back(struct to_fabric *f, struct to_error *err)
 	uint64_t generation = fabric_next_generation(f);
 	int failed;
 
-	fabric_all(f);
-	failed = fabric_call(f, json_pack("{s:s, s:I, s:I}", "op", "revert",
+	to_fabric_ask_all(f);
+	failed = to_fabric_ask(f, json_pack("{s:s, s:I, s:I}", "op", "revert",
 					  "from", (json_int_t)f->generation, "generation",
 					  (json_int_t)generation), NULL, err);
 	if (failed < 0)
@@ -500,7 +372,9 @@ static int fabric_go_back(struct to_fabric *f, struct to_error *err)
 			failed = fabric_confirm(f, err);
 	}
 	f->committed = failed < 0;
-	return failed > 0 ? fabric_blame(f, "revert", failed, err) : failed;
+	if (!f->committed)
+		f->agreed = generation;
+	return failed > 0 ? to_fabric_ask_blame(f, "revert", failed, err) : failed;
 }
 
 /* What a controller that died had begun: finish it or take it back. */
@@ -514,7 +388,7 @@ static void fabric_settle(struct to_fabric *f)
 		to_fabric_abort(f, NULL);
 	if (!f->committed)
 		return;
-	fabric_all(f);
+	to_fabric_ask_all(f);
 	failed = fabric_commit(f, NULL);
 	if (failed > 0)
 		fabric_go_back(f, NULL);
@@ -548,6 +422,9 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 		f->servers[i].name = c->servers[i].name;
 	/* Replies to requests of another controller must not pass for ours. */
 	f->id = to_clock_realtime_ns();
+	f->observes = options->observe;
+	for (unsigned int i = 0; !f->observes && i < plan->n_down; i++)
+		f->out[plan->down[i].server] |= plan->down[i].port == TO_DOWN_SERVER;
 	f->link = options->etcd.endpoints ?
 		  to_fabric_cluster(c, options, err) :
 		  to_fabric_pipes(c, options->command, err);
@@ -555,8 +432,8 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 		goto fail;
 	if (options->observe)
 		return f;
-	fabric_all(f);
-	if (fabric_call(f, json_pack("{s:s}", "op", "hello"), NULL, err) < 0)
+	to_fabric_ask_all(f);
+	if (to_fabric_ask(f, json_pack("{s:s}", "op", "hello"), NULL, err) < 0)
 		goto fail;
 	fabric_settle(f);
 	return f;
@@ -575,17 +452,19 @@ void to_fabric_close(struct to_fabric *f)
 	if (f->link)
 		f->link->close(f->link);
 	if (f->replies)
-		fabric_forget_replies(f);
+		to_fabric_ask_forget(f);
 	to_tm_live_free(f->live);
 	to_tm_names_free(&f->names);
-	to_cluster_free(f->cluster);
 	to_plan_free(f->active);
 	to_plan_free(f->next);
+	for (unsigned int i = 0; f->servers && i < f->cluster->n_servers; i++)
+		free(f->servers[i].peers);
 	free(f->servers);
 	free(f->who);
 	free(f->out);
 	free(f->replies);
 	free(f->errors);
+	to_cluster_free(f->cluster);
 	free(f);
 }
 
@@ -598,13 +477,13 @@ int to_fabric_commit(struct to_fabric *f, struct to_error *err)
 		return to_error_set(err, -ENOENT, "nothing is staged on all servers");
 	/* Also when it is not known whether it was asked for. */
 	f->committed = true;
-	fabric_all(f);
+	to_fabric_ask_all(f);
 	failed = fabric_commit(f, err);
 	if (failed > 0)
 		failed = fabric_bring(f, f->next, err);
 	if (failed <= 0)
 		return failed;
-	ret = fabric_blame(f, "commit", failed, &why);
+	ret = to_fabric_ask_blame(f, "commit", failed, &why);
 	if (fabric_go_back(f, &back))
 		return to_error_set(err, ret, "%s; then %s", why.text, back.text);
 	return to_error_set(err, ret, "%s; all servers went back to the old plan", why.text);
@@ -622,7 +501,9 @@ int to_fabric_confirm(struct to_fabric *f, struct to_error *err)
 	fabric_replace(&f->active, f->next);
 	f->next = NULL;
 	f->committed = false;
-	return failed ? fabric_blame(f, "confirm", failed, err) : 0;
+	f->agreed = f->generation;
+	f->link->forgot &= failed;
+	return failed ? to_fabric_ask_blame(f, "confirm", failed, err) : 0;
 }
 
 int to_fabric_revert(struct to_fabric *f, struct to_error *err)
@@ -670,7 +551,7 @@ static int fabric_merge(struct to_fabric *f, uint64_t interval_ns, uint64_t unti
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->out[i] && f->replies[i] && f->errors[i][0];
 		if (f->who[i])
-			fabric_fail(&f->servers[i], f->errors[i]);
+			to_fabric_ask_fail(&f->servers[i], f->errors[i]);
 		faulty += f->who[i];
 	}
 	return ret ? ret : faulty;
@@ -692,8 +573,9 @@ static int fabric_remind(struct to_fabric *f, struct to_error *err)
 	}
 	if (!asked || f->link->learns || !f->active || f->committed)
 		return 0;
-	ret = fabric_call(f, json_pack("{s:s, s:s}", "op", "assume", "job",
-				       f->active->demand->name), f->active, err);
+	ret = to_fabric_ask(f, json_pack("{s:s, s:s, s:o*}", "op", "assume", "job",
+					 f->active->demand->name, "dark",
+					 to_plan_slice_dark(f->active)), f->active, err);
 	return ret < 0 ? ret : 0;
 }
 
@@ -710,15 +592,15 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 	for (unsigned int attempt = 0; attempt < 2; attempt++) {
 		uint64_t until = (to_clock_realtime_ns() / interval_ns + 1) * interval_ns;
 
-		fabric_all(f);
-		failed = fabric_call(f, json_pack("{s:s, s:I, s:I, s:s}", "op", "sample",
+		to_fabric_ask_all(f);
+		failed = to_fabric_ask(f, json_pack("{s:s, s:I, s:I, s:s}", "op", "sample",
 						  "interval_ns", (json_int_t)interval_ns,
 						  "until_ns", (json_int_t)until,
 						  "names", f->names.fingerprint), NULL, err);
 		if (failed < 0)
 			return failed;
 		if (failed == asked)
-			return fabric_blame(f, "sample", failed, err);
+			return to_fabric_ask_blame(f, "sample", failed, err);
 		faulty = fabric_merge(f, interval_ns, until, tm, err);
 		if (faulty < 0)
 			return faulty;
@@ -726,7 +608,7 @@ int to_fabric_sample(struct to_fabric *f, uint64_t interval_ns, struct to_tm **t
 			return 0;
 	}
 	if (faulty)
-		return fabric_blame(f, "sample", faulty, err);
+		return to_fabric_ask_blame(f, "sample", faulty, err);
 	return to_error_set(err, -EAGAIN, "no server has counted for a whole interval yet");
 }
 
@@ -735,5 +617,6 @@ int to_fabric_clear(struct to_fabric *f, struct to_error *err)
 	fabric_replace(&f->active, NULL);
 	fabric_replace(&f->next, NULL);
 	f->committed = false;
+	f->agreed = 0;
 	return fabric_call_all(f, "clear", err);
 }

@@ -21,53 +21,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "control/etcd.h"
+#include "control/fabric_server.h"
 #include "data/plan.h"
 #include "data/tm.h"
-
-/**
- * struct to_fabric_options - how to reach the agents
- * @command: starts an agent that speaks on its standard input and output; split by
- *	to_argv_split(), then {} stands for the server's name. NULL: through etcd
- * @shard: what is decided is for the servers of the plan alone, under this name; NULL:
- *	for all that there are agents of. At pipes there are no others
- * @timeout_ns: how long all agents together may take for one request
- * @observe: only look: nothing but to_fabric_look(), to_fabric_inventory(),
- *	to_fabric_servers(), to_fabric_status(), to_fabric_assume() and to_fabric_sample() may
- *	be asked of the fabric; a controller may be at work meanwhile, and agents reached
- *	through etcd then refuse samples
- * @note: told of what is no failure, such as a server with two agents; may be NULL
- */
-struct to_fabric_options {
-	const char *command;
-	struct to_etcd_options etcd;
-	const char *shard;
-	uint64_t timeout_ns;
-	bool observe;
-	void (*note)(const char *text);
-};
-
-#define TO_FABRIC_COMMAND "ssh {} toctl agent --stdio"
-
-/**
- * struct to_fabric_server - what is known of one server
- * @name: as in the plan
- * @reached: its agent answered the last request
- * @generation: of its active table, 0 while it has none
- * @staged: it holds a prepared stage
- * @knows: its agent knows a plan to count under; so do those that do not say
- * @live: ports of the plan that are up and have carrier, bit by index; all of those of
- *	an agent that does not say
- * @error: why the last request failed here, "" when it did not; as of to_text_clean()
- */
-struct to_fabric_server {
-	const char *name;
-	bool reached;
-	uint64_t generation;
-	bool staged, knows;
-	uint64_t live;
-	char error[256];
-};
 
 struct to_fabric;
 
@@ -97,15 +53,40 @@ const struct to_fabric_server *to_fabric_servers(const struct to_fabric *fabric)
  * to_fabric_leave_out() - do without servers from now on
  * @out: per server; copied. NULL: all take part again
  *
- * Nothing is asked of them, and they do not count as missing or failed. An agent
- * that comes back through etcd follows what was decided meanwhile.
+ * Nothing is asked of them but how they are, and they do not count as missing or failed.
+ * Servers that the plan of to_fabric_open() calls down are left out from the beginning. An
+ * agent that comes back through etcd follows what was decided meanwhile.
  */
 void to_fabric_leave_out(struct to_fabric *fabric, const bool *out);
 
 /**
- * to_fabric_status() - ask all servers again
+ * to_fabric_is_astray() - Tell whether a server does not have the table that was decided on
  *
- * Starts agents that died anew. Return: 0; -EHOSTUNREACH with @err when some
+ * By its last answer. It was restarted, cleared, or left out of a decision.
+ */
+bool to_fabric_is_astray(const struct to_fabric *fabric, unsigned int server);
+
+/**
+ * to_fabric_is_forgotten() - Tell whether etcd lost what was decided last
+ *
+ * It was wiped, or restored from an earlier snapshot. Until to_fabric_confirm().
+ */
+bool to_fabric_is_forgotten(const struct to_fabric *fabric);
+
+/**
+ * to_fabric_bring() - Give servers that are astray the table that was decided on
+ * @who: per server
+ *
+ * Others keep their generation. Return: 0; -ESTALE with @err: one has a later generation, so
+ * that all need a new one, see to_fabric_stage(); another negative errno with @err.
+ */
+int to_fabric_bring(struct to_fabric *fabric, const bool *who, struct to_error *err);
+
+/**
+ * to_fabric_status() - ask all servers again, also those that are left out
+ *
+ * Starts agents that died anew, and waits for none that owes the reply to an earlier request.
+ * Return: 0; -EHOSTUNREACH with @err when some
  * do not answer, by name.
  */
 int to_fabric_status(struct to_fabric *fabric, struct to_error *err);

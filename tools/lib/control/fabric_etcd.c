@@ -56,6 +56,7 @@ struct cluster_signs {
  *	that we asked for
  * @theirs: generation that another controller decided since we opened, or 0
  * @revision: of the store, as last seen
+ * @epoch: of etcd, which all revisions here are of
  * @old, @compacted_ms: @revision at the last compaction, and when that was
  */
 struct cluster_link {
@@ -76,6 +77,7 @@ struct cluster_link {
 	json_int_t decided, asked;
 	uint64_t theirs;
 	int64_t revision, old;
+	unsigned int epoch;
 };
 
 static uint64_t cluster_now_ms(void)
@@ -287,6 +289,25 @@ static int cluster_check_later(const struct cluster_link *c, const char *op,
 			    c->theirs);
 }
 
+static int cluster_upload_dark(const struct cluster_link *c, struct to_etcd_upload *upload,
+			       const struct to_plan *plan, uint64_t generation,
+			       struct to_error *err)
+{
+	char key[256], *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	int ret;
+
+	if (!out)
+		return to_error_set(err, -ENOMEM, "out of memory");
+	to_plan_print_dark(out, plan);
+	fclose(out);
+	ret = to_etcd_upload_add(upload, to_etcd_key_plan(key, c->shard, generation, "dark", ""),
+				 text, len, err);
+	free(text);
+	return ret;
+}
+
 /* The parts of @plan, to be staged as @generation. */
 static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 			  uint64_t generation, struct to_error *err)
@@ -301,6 +322,8 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 
 	ret = to_etcd_upload_add(&upload, to_etcd_key_plan(key, c->shard, generation, "job", ""),
 				 plan->demand->name, strlen(plan->demand->name), err);
+	if (!ret && plan->n_dark)
+		ret = cluster_upload_dark(c, &upload, plan, generation, err);
 	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
 		const bool all = i == c->cluster->n_servers;
 
@@ -374,6 +397,7 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	int ret;
 
 	if (!cluster_is_query(op)) {
+		json_object_del(request, "dark");	/* it is among the plan's parts */
 		cluster_address(c, request);
 		json_object_set_new(request, "active", json_integer(c->active));
 		json_object_set_new(request, "plan", json_integer(c->plan));
@@ -590,6 +614,21 @@ static void cluster_sweep(struct cluster_link *c)
 	to_etcd_kv_free(kv, n);
 }
 
+/* etcd is another one, or was set back: nothing that was read or written holds any more. */
+static int cluster_begin_epoch(struct cluster_link *c, struct to_error *err)
+{
+	c->epoch = to_etcd_epoch(c->etcd);
+	c->stale = true;
+	c->link.forgot = true;
+	c->uploaded = 0;
+	c->old = 0;
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		c->signs[i].missed = 0;
+	if (c->note)
+		c->note("etcd is not the one that it was, or was set back: all servers are told again what was decided");
+	return cluster_read_agents(c, NULL, err);
+}
+
 static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call *call,
 			struct to_error *err)
 {
@@ -600,6 +639,8 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 
 	if (!ret && c->observe)
 		ret = cluster_read_controller(c, err);
+	if (!ret && c->epoch != to_etcd_epoch(c->etcd))
+		ret = cluster_begin_epoch(c, err);
 	if (!ret && c->stale)
 		ret = cluster_read(c, err);
 	ret = ret ? ret : cluster_check_later(c, op, generation, err);
@@ -664,6 +705,7 @@ struct to_fabric_link *to_fabric_cluster(const struct to_cluster *cluster,
 	    !cluster_read(c, err) &&
 	    !cluster_read_agents(c, NULL, err)) {
 		c->old = c->revision;
+		c->epoch = to_etcd_epoch(c->etcd);
 		c->compacted_ms = cluster_now_ms();
 		if (c->shard && !c->observe)
 			cluster_sweep(c);

@@ -8,22 +8,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "control/fabric.h"
+#include "control/fabric_server.h"
+#include "data/plan.h"
 
 /**
  * struct to_fabric_call - one request to many agents
  * @request: see agent.h, with an "id" that no other has
+ * @query: it changes nothing and will be made again: nobody waits for an agent that owes the
+ *	reply to the last one
  * @plan: for a stage: every server's part goes with it; else NULL
  * @who: servers to ask
  * @deadline_ns: CLOCK_MONOTONIC
+ * @limit_ns: of agents that have begun to reply by then; not before @deadline_ns
  * @replies: per server; stays NULL where none came
  * @errors: per server, why
  */
 struct to_fabric_call {
 	json_t *request;
 	const struct to_plan *plan;
+	bool query;
 	const bool *who;
-	uint64_t deadline_ns;
+	uint64_t deadline_ns, limit_ns;
 	json_t **replies;
 	char (*errors)[256];
 };
@@ -39,11 +44,13 @@ struct to_fabric_call {
  * @staged, @committed: that one ended before it had decided whether to commit,
  *	before it had confirmed
  * @learns: agents that are started get to know by themselves what was decided
+ * @forgot: what was decided last is not known to agents that are started: etcd was set back
+ * @late_ns: what the slowest agent took that owed a reply and gave it since this was zeroed
  */
 struct to_fabric_link {
-	uint64_t generation;
+	uint64_t generation, late_ns;
 	char controller[320];
-	bool staged, committed, learns;
+	bool staged, committed, learns, forgot;
 	int (*call)(struct to_fabric_link *link, const struct to_fabric_call *call,
 		    struct to_error *err);
 	void (*close)(struct to_fabric_link *link);

@@ -26,6 +26,9 @@
 #define PIPE_CLOSE_NS (10000 * NS_PER_MS)	/* to end in peace */
 #define PIPE_END_NS (1000 * NS_PER_MS)		/* after the end of its output */
 #define PIPE_END_STEP_NS (5 * NS_PER_MS)
+#define PIPE_OWED_NS (10000 * NS_PER_MS)	/* then an agent that owes a reply is started anew */
+#define PIPE_PAUSE_NS (250 * NS_PER_MS)		/* before the second start in a row, then doubled */
+#define PIPE_PAUSE_MAX_NS (4000 * NS_PER_MS)
 #define PIPE_KEEP 65536u	/* bytes of a buffer that waits for the next reply */
 #define PIPE_FILES_OTHER 32	/* open files beside those of the agents */
 
@@ -38,6 +41,12 @@
  * @n_in, @n_errors: bytes that came since the last request
  * @last_error: last line on its standard error
  * @servers: of a plan that it has, as it said last, 0: none
+ * @owed: id of the last request, whose reply has not come in time, 0: it has
+ * @asked_ns: CLOCK_MONOTONIC of the last request
+ * @fresh: it has not replied since it was started
+ * @start_ns, @pause_ns: CLOCK_MONOTONIC before which no query starts it, and the pause after
+ *	that
+ * @ended: why it ended
  */
 struct pipe_agent {
 	pid_t pid;
@@ -49,6 +58,10 @@ struct pipe_agent {
 	size_t n_in, n_errors;
 	char last_error[192];
 	uint64_t servers;
+	json_int_t owed;
+	uint64_t asked_ns, start_ns, pause_ns;
+	bool fresh;
+	char ended[256];
 };
 
 /**
@@ -104,6 +117,8 @@ static int pipe_start(const struct pipes *p, unsigned int i)
 	agent->last_error[0] = '\0';
 	agent->in_len = agent->searched = 0;
 	agent->servers = 0;
+	agent->owed = 0;
+	agent->fresh = true;
 	if (!environment || to_argv_fill(&command, &p->command, p->cluster->servers[i].name) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) || pipe2(errors, O_CLOEXEC) ||
 	    fcntl(errors[0], F_SETFL, O_NONBLOCK))
@@ -202,6 +217,12 @@ static void pipe_ended(struct pipe_agent *agent, uint64_t deadline, char error[2
 		snprintf(error, 256, "the agent was killed by signal %d", WTERMSIG(status));
 	else
 		snprintf(error, 256, "the agent ended with status %d", WEXITSTATUS(status));
+	/* One that was at work is started anew at once, one that fails again ever later. */
+	agent->pause_ns = agent->pause_ns ? 2 * agent->pause_ns : PIPE_PAUSE_NS;
+	if (agent->pause_ns > PIPE_PAUSE_MAX_NS)
+		agent->pause_ns = PIPE_PAUSE_MAX_NS;
+	agent->start_ns = agent->fresh ? to_clock_monotonic_ns() + agent->pause_ns : 0;
+	snprintf(agent->ended, sizeof(agent->ended), "%s", error);
 }
 
 /* JSON on one line: what ends a line is between values. */
@@ -264,6 +285,7 @@ out:
 	if (out)
 		fclose(out);
 	agent->sent = agent->n_in = agent->n_errors = 0;
+	agent->asked_ns = to_clock_monotonic_ns();
 	return ret;
 }
 
@@ -281,10 +303,21 @@ static void pipe_send(struct pipe_agent *agent)
 	}
 }
 
+/* The reply that was owed is there: what it took shows how patient to be. */
+static void pipe_settle(struct pipes *p, struct pipe_agent *agent)
+{
+	const uint64_t took = to_clock_monotonic_ns() - agent->asked_ns;
+
+	if (!agent->fresh && took > p->link.late_ns)
+		p->link.late_ns = took;
+	agent->owed = 0;
+}
+
 /* Takes the reply to request @id out of what came; others are late ones. */
-static json_t *pipe_take_reply(const struct pipes *p, struct pipe_agent *agent, json_int_t id)
+static json_t *pipe_take_reply(struct pipes *p, struct pipe_agent *agent, json_int_t id)
 {
 	json_t *reply = NULL;
+	json_int_t of;
 	char *end;
 
 	while (!reply && (end = memchr(agent->in + agent->searched, '\n',
@@ -292,7 +325,14 @@ static json_t *pipe_take_reply(const struct pipes *p, struct pipe_agent *agent, 
 		size_t len = end + 1 - agent->in;
 
 		reply = to_json_load(agent->in, len, 2 * p->reply_max, "reply", NULL);
-		if (json_integer_value(json_object_get(reply, "id")) != id) {
+		of = json_integer_value(json_object_get(reply, "id"));
+		if (of && of == agent->owed)
+			pipe_settle(p, agent);
+		if (of) {
+			agent->fresh = false;
+			agent->pause_ns = 0;
+		}
+		if (of != id) {
 			json_decref(reply);
 			reply = NULL;
 		}
@@ -374,9 +414,18 @@ static void pipe_serve(struct pipes *p, const struct to_fabric_call *call, unsig
 	}
 }
 
-/* Polls who has neither reply nor error. Return: how many these are. */
-static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *call)
+/* Is a query kept from the agent until it has given the reply that it owes? */
+static bool pipe_is_behind(const struct pipe_agent *agent, const struct to_fabric_call *call)
 {
+	return call->query && agent->owed &&
+	       agent->owed != json_integer_value(json_object_get(call->request, "id"));
+}
+
+/* Polls who has neither reply nor error. Return: until when some of them are worth waiting for. */
+static uint64_t pipe_prepare(struct pipes *p, const struct to_fabric_call *call)
+{
+	uint64_t until = 0;
+
 	p->n_polled = 0;
 	for (unsigned int i = 0; i < p->cluster->n_servers; i++) {
 		const struct pipe_agent *agent = &p->agents[i];
@@ -391,30 +440,74 @@ static unsigned int pipe_prepare(struct pipes *p, const struct to_fabric_call *c
 			.fd = pipe_hears_errors(agent) ? agent->errors : -1, .events = POLLIN,
 		};
 		p->polled[p->n_polled++] = i;
+		if (!pipe_is_behind(agent, call) && until < call->limit_ns)
+			until = agent->n_in ? call->limit_ns : call->deadline_ns;
 	}
-	return p->n_polled;
+	return until;
 }
 
-/* Until all have a reply or an error, or it is too late. */
+/* Sends a query that was kept back, once the reply that was owed is there. */
+static void pipe_catch_up(struct pipes *p, const struct to_fabric_call *call, unsigned int i,
+			  bool was_behind)
+{
+	struct pipe_agent *agent = &p->agents[i];
+
+	if (was_behind && agent->fd >= 0 && !pipe_is_behind(agent, call) &&
+	    pipe_write_request(p, call, NULL, i))
+		snprintf(call->errors[i], 256, "out of memory");
+}
+
+/* Until all have a reply or an error, or it is too late; then what is there already is heard. */
 static int pipes_wait(struct pipes *p, const struct to_fabric_call *call, struct to_error *err)
 {
-	while (pipe_prepare(p, call)) {
-		uint64_t now = to_clock_monotonic_ns();
+	int timeout, n;
 
-		if (now >= call->deadline_ns)
-			break;
-		if (poll(p->polls, 2 * p->n_polled,
-			 (call->deadline_ns - now) / NS_PER_MS + 1) < 0) {
-			if (errno == EINTR)
-				continue;
+	do {
+		const uint64_t until = pipe_prepare(p, call);
+		const uint64_t now = to_clock_monotonic_ns();
+
+		timeout = now < until ? (until - now) / NS_PER_MS + 1 : 0;
+		n = p->n_polled ? poll(p->polls, 2 * p->n_polled, timeout) : 0;
+		if (n < 0 && errno != EINTR)
 			return to_error_set(err, -errno, "waiting for the agents: %s",
 					    strerror(errno));
+		for (unsigned int k = 0; n > 0 && k < p->n_polled; k++) {
+			const bool behind = pipe_is_behind(&p->agents[p->polled[k]], call);
+
+			if (!p->polls[2 * k].revents && !p->polls[2 * k + 1].revents)
+				continue;
+			pipe_serve(p, call, k);
+			pipe_catch_up(p, call, p->polled[k], behind);
 		}
-		for (unsigned int k = 0; k < p->n_polled; k++)
-			if (p->polls[2 * k].revents || p->polls[2 * k + 1].revents)
-				pipe_serve(p, call, k);
-	}
+	} while (timeout || n);
 	return 0;
+}
+
+/* Sends agent @i the request, and starts it where there is none. */
+static void pipe_ask(struct pipes *p, const struct to_fabric_call *call, const char *cluster,
+		     unsigned int i)
+{
+	struct pipe_agent *agent = &p->agents[i];
+	const uint64_t now = to_clock_monotonic_ns();
+
+	if (agent->fd >= 0 && call->query && agent->owed && now - agent->asked_ns > PIPE_OWED_NS) {
+		pipe_kill(agent);
+		pipe_ended(agent, call->deadline_ns, call->errors[i]);
+		snprintf(call->errors[i], 256, "the agent does not answer");
+		return;
+	}
+	if (agent->fd < 0 && call->query && now < agent->start_ns) {
+		snprintf(call->errors[i], 256, "%s", agent->ended);
+		return;
+	}
+	if (agent->fd >= 0 && pipe_is_behind(agent, call))
+		return;
+	free(agent->out);
+	agent->out = NULL;
+	if (agent->fd < 0 && pipe_start(p, i))
+		snprintf(call->errors[i], 256, "the command does not start: %s", strerror(errno));
+	else if (pipe_write_request(p, call, cluster, i))
+		snprintf(call->errors[i], 256, "out of memory");
 }
 
 static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *call,
@@ -435,15 +528,8 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 		fclose(out);
 	}
 	for (unsigned int i = 0; i < n; i++) {
-		if (!call->who[i])
-			continue;
-		free(p->agents[i].out);
-		p->agents[i].out = NULL;
-		if (p->agents[i].fd < 0 && pipe_start(p, i))
-			snprintf(call->errors[i], 256, "the command does not start: %s",
-				 strerror(errno));
-		else if (pipe_write_request(p, call, cluster, i))
-			snprintf(call->errors[i], 256, "out of memory");
+		if (call->who[i])
+			pipe_ask(p, call, cluster, i);
 	}
 	free(cluster);
 	ret = pipes_wait(p, call, err);
@@ -457,6 +543,8 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 			pipe_kill(agent);
 			pipe_ended(agent, call->deadline_ns, call->errors[i]);
 		}
+		if (!pipe_is_behind(agent, call))
+			agent->owed = json_integer_value(json_object_get(call->request, "id"));
 		snprintf(call->errors[i], 256, "the agent does not answer%s%s",
 			 agent->last_error[0] ? ": " : "", agent->last_error);
 	}

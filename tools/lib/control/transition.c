@@ -33,7 +33,7 @@ static int transition_interrupted(const struct to_transition *t, struct to_error
 	return t->stop && *t->stop ? to_error_set(err, -EINTR, "interrupted") : 0;
 }
 
-/* Per server, the ports that have a link, bit by index. */
+/* Links of servers that answer have carrier; who is left out says nothing. */
 static int transition_check_carrier(const struct to_transition *t, const struct to_plan *plan,
 				    struct to_error *err)
 {
@@ -46,7 +46,8 @@ static int transition_check_carrier(const struct to_transition *t, const struct 
 		for (unsigned int i = 0; i < 2; i++) {
 			const struct to_server *server = &cluster->servers[ends[i].server];
 
-			if (!(servers[ends[i].server].live >> ends[i].port & 1))
+			if (servers[ends[i].server].reached &&
+			    !(servers[ends[i].server].live >> ends[i].port & 1))
 				return to_error_set(err, -ENOLINK, "%s:%s has no carrier",
 						    server->name,
 						    server->ports[ends[i].port].name);
@@ -360,7 +361,8 @@ int to_transition_restore(struct to_transition *t, const struct to_plan *from,
 		return ret;
 	staged = to_fabric_stage(t->fabric, plan, &differs, &why);
 	/* The same tables under different generations: their recordings cannot be merged. */
-	if (!staged && to_fabric_generation(t->fabric, &generation, NULL))
+	if (!staged && (to_fabric_generation(t->fabric, &generation, NULL) ||
+			to_fabric_is_forgotten(t->fabric)))
 		differs = true;
 	ret = transition_first(staged, &why, 0, err);
 	/* Also when a server does not answer: others need their links. */

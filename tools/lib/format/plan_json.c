@@ -372,7 +372,7 @@ static const struct to_json_field dark_fields[] = {
 };
 
 /* Ports of dark links wait for their light, so no other link has them. */
-static int plan_read_dark(const struct to_json *at, void *to)
+int to_plan_read_dark(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
 	struct to_cluster c = *plan->cluster;
@@ -606,7 +606,7 @@ static const struct to_json_field plan_fields[] = {
 	{ "trees", plan_read_trees, 0, true },
 	{ "links", plan_read_links, 0, false },
 	{ "down", plan_read_down, 0, true },
-	{ "dark", plan_read_dark, 0, true },
+	{ "dark", to_plan_read_dark, 0, true },
 	{ "cross_connects", plan_read_cross_connects, 0, true },
 	{ "tables", to_plan_read_tables, 0, false },
 	{ "port_shares", plan_read_port_shares, 0, true },

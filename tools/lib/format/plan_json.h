@@ -32,6 +32,12 @@ int to_plan_print(const struct to_plan *plan, FILE *out, struct to_error *err);
 /** Words for enum to_link_use; ends with NULL. */
 extern const char *const to_plan_link_uses[];
 
+/** to_plan_print_dark() - Print the dark links of @plan, as in plan.json */
+void to_plan_print_dark(FILE *out, const struct to_plan *plan);
+
+/** to_plan_read_dark() - Read the dark links of plan.json; for struct to_json_field */
+int to_plan_read_dark(const struct to_json *at, void *to /* struct to_plan * */);
+
 /** to_plan_print_table() - table of @server as in plan.json; 0 or -ENOMEM */
 int to_plan_print_table(FILE *out, const struct to_plan *plan, unsigned int server);
 

@@ -53,6 +53,19 @@ static void plan_print_links(FILE *out, const struct to_cluster *c)
 	fprintf(out, "],\n");
 }
 
+void to_plan_print_dark(FILE *out, const struct to_plan *plan)
+{
+	fprintf(out, "[");
+	for (unsigned int i = 0; i < plan->n_dark; i++) {
+		fprintf(out, "%s\n {\"a\":", i ? "," : "");
+		plan_print_port_ref(out, plan->cluster, plan->dark[i].a);
+		fprintf(out, ",\"b\":");
+		plan_print_port_ref(out, plan->cluster, plan->dark[i].b);
+		fprintf(out, "}");
+	}
+	fprintf(out, "]");
+}
+
 /* What a repaired plan does without. */
 static void plan_print_down(FILE *out, const struct to_plan *plan)
 {
@@ -63,15 +76,9 @@ static void plan_print_down(FILE *out, const struct to_plan *plan)
 		fprintf(out, i ? "," : "");
 		to_json_print_string(out, to_down_name(plan->cluster, plan->down[i], text));
 	}
-	fprintf(out, "],\n\"dark\":[");
-	for (unsigned int i = 0; i < plan->n_dark; i++) {
-		fprintf(out, "%s\n {\"a\":", i ? "," : "");
-		plan_print_port_ref(out, plan->cluster, plan->dark[i].a);
-		fprintf(out, ",\"b\":");
-		plan_print_port_ref(out, plan->cluster, plan->dark[i].b);
-		fprintf(out, "}");
-	}
-	fprintf(out, "],\n");
+	fprintf(out, "],\n\"dark\":");
+	to_plan_print_dark(out, plan);
+	fprintf(out, ",\n");
 }
 
 static void plan_print_rings(FILE *out, const struct to_plan *plan)

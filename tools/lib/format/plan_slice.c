@@ -171,3 +171,33 @@ struct to_plan *to_plan_slice_take(const char *job, json_t *links, json_t *table
 	to_json_open_value(&doc, &at, table, "table", plan->cluster, err);
 	return plan_slice_finish(plan, &doc, &at, server, err);
 }
+
+int to_plan_slice_add_dark(struct to_plan *plan, json_t *dark, struct to_error *err)
+{
+	struct to_json_doc doc;
+	struct to_json at;
+	int ret;
+
+	if (!dark)
+		return 0;
+	to_json_open_value(&doc, &at, dark, "dark", plan->cluster, err);
+	ret = to_plan_read_dark(&at, plan);
+	to_json_close(&doc);
+	return ret;
+}
+
+json_t *to_plan_slice_dark(const struct to_plan *plan)
+{
+	char *text = NULL;
+	size_t len = 0;
+	json_t *dark;
+	FILE *out = plan->n_dark ? open_memstream(&text, &len) : NULL;
+
+	if (!out)
+		return NULL;
+	to_plan_print_dark(out, plan);
+	fclose(out);
+	dark = json_loadb(text, len, 0, NULL);
+	free(text);
+	return dark;
+}

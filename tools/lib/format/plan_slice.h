@@ -51,6 +51,17 @@ struct to_plan *to_plan_slice_take(const char *job, json_t *links, json_t *table
 				   struct to_error *err);
 
 /**
+ * to_plan_slice_add_dark() - Add links that no table uses, but whose ends listen for each other
+ * @dark: array, as in plan.json; NULL: none
+ *
+ * Return: 0 or a negative errno with @err.
+ */
+int to_plan_slice_add_dark(struct to_plan *plan, json_t *dark, struct to_error *err);
+
+/** to_plan_slice_dark() - Return the dark links of @plan for that; NULL: none */
+json_t *to_plan_slice_dark(const struct to_plan *plan);
+
+/**
  * to_plan_slice_servers() - fingerprint of the servers of a cluster.json that was printed
  * @links: gets where the array of its links begins, which ends with the last ] of the text
  *

@@ -117,6 +117,8 @@ static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 		apply_add_step(a, STEP_CREATE, 0, 0, 0);
 	}
 	for (p = 0; p < self->n_ports; p++) {
+		if (!a->found.port[p])
+			continue;
 		for (i = 0; i < n_ports && ports[i].ifindex != a->found.port[p]; i++)
 			;
 		if (i == n_ports)
@@ -210,7 +212,7 @@ static int apply_compare(struct to_apply *a, bool full, struct to_error *err)
 	if (!ret)
 		ret = to_resolve_nics(&a->kept->rt, a->device, &a->found, err);
 	if (!ret)
-		ret = to_resolve_ports(&a->found, &a->plan->cluster->servers[a->server], err);
+		ret = to_resolve_ports(&a->found, a->plan, a->server, err);
 	if (!ret)
 		ret = to_desired_state_table(a->plan, a->server, a->found.port, &a->want, err);
 	if (!ret && a->found.device) {

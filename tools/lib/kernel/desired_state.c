@@ -319,7 +319,7 @@ static int desired_add_peer(struct builder *b, unsigned int port, struct to_port
 	struct to_kernel_table *out = b->out;
 	struct to_peer *p;
 
-	if (server->unable)
+	if (server->unable || !b->v.ifindex[port])
 		return 0;
 	if (out->n_peers == b->peers_room) {
 		unsigned int room = b->peers_room ? 2 * b->peers_room : 16;
@@ -695,7 +695,7 @@ static int desired_write_port(struct writer *w, unsigned int port, unsigned int 
 	uint8_t address[16] = {}, via[16] = {};
 	struct to_entry *e;
 
-	if (!desired_has_family(own, w->family))
+	if (!ifindex || !desired_has_family(own, w->family))
 		return 0;
 	desired_copy_address(address, own, w->family);
 	if (!desired_add_entry(w, TO_ENTRY_ADDRESS, address, 8 * w->size, ifindex))

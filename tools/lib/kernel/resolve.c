@@ -155,13 +155,31 @@ int to_resolve_port(struct to_interfaces *f, const struct to_server *server,
 	return 0;
 }
 
-int to_resolve_ports(struct to_interfaces *f, const struct to_server *server,
+/* Whether a link of @plan has the port. */
+static bool resolve_is_linked(const struct to_plan *plan, struct to_port_ref at)
+{
+	const struct to_cluster *c = plan->cluster;
+
+	for (unsigned int l = 0; l < c->n_links; l++)
+		if (!memcmp(&c->links[l].a, &at, sizeof(at)) ||
+		    !memcmp(&c->links[l].b, &at, sizeof(at)))
+			return true;
+	return false;
+}
+
+int to_resolve_ports(struct to_interfaces *f, const struct to_plan *plan, unsigned int server,
 		     struct to_error *err)
 {
+	const struct to_server *self = &plan->cluster->servers[server];
 	int ret = 0;
 
-	for (unsigned int p = 0; !ret && p < server->n_ports; p++)
-		ret = to_resolve_port(f, server, p, err);
+	for (unsigned int p = 0; !ret && p < self->n_ports; p++) {
+		ret = to_resolve_port(f, self, p, err);
+		if (!ret || resolve_is_linked(plan, (struct to_port_ref){ server, p }))
+			continue;
+		f->port[p] = f->transmit[p] = f->rdma[p] = 0;
+		ret = 0;
+	}
 	return ret;
 }
 

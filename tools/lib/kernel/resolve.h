@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "data/cluster.h"
+#include "data/plan.h"
 #include "kernel/rtnl.h"
 
 /**
@@ -39,11 +39,15 @@ int to_resolve_nics(struct to_netlink *rt, const char *device, struct to_interfa
 /**
  * to_resolve_ports() - find the ports of @server among @found->nics
  * @found: from to_resolve_nics(); gets @port, @transmit and @rdma
+ * @plan: with an index, see to_plan_index()
+ *
+ * A port that no link of @plan has may be missing, as one whose NIC is gone is from a repaired
+ * plan. It has index 0 then.
  *
  * Return: 0; -ENODEV when an interface is missing; -EINVAL when it has another
  * MAC than the plan says; -EBUSY when another device uses it.
  */
-int to_resolve_ports(struct to_interfaces *found, const struct to_server *server,
+int to_resolve_ports(struct to_interfaces *found, const struct to_plan *plan, unsigned int server,
 		     struct to_error *err);
 
 /** to_resolve_port() - find port @p alone, as to_resolve_ports() finds all */

@@ -59,13 +59,13 @@ static int record_find_interfaces(struct to_recorder *r)
 	int ret;
 
 	ret = to_resolve_nics(&r->rt, config->device, &found, r->err);
-	ret = ret ? ret : to_resolve_ports(&found, self, r->err);
+	ret = ret ? ret : to_resolve_ports(&found, config->plan, config->server, r->err);
 	for (unsigned int p = 0; !ret && p < self->n_ports; p++) {
 		const struct to_nic *nic = to_rtnl_nic_by_index(found.nics, found.n_nics,
 								found.port[p]);
 
 		r->ports[p] = (struct to_traffic_port){ found.port[p], found.transmit[p] };
-		r->on_tx[p] = nic->lower == found.transmit[p];
+		r->on_tx[p] = nic && nic->lower == found.transmit[p];
 	}
 	r->device = found.device;
 	to_interfaces_free(&found);
