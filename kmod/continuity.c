@@ -13,6 +13,7 @@
  *	        heard by it (RDI), another fabric
  *
  * Unproven neighbours are trusted while there is light, those heard as long as they are.
+ * Recovering ones take packets that have no other way.
  * One that says that it has no table, or that its topoopt device is down, is not sent what
  * it would have to relay; it is trusted again as soon as it says otherwise.
  *
@@ -146,9 +147,11 @@ static u8 topoopt_continuity_takes(u8 reason)
 	switch (reason) {
 	case TOPOOPT_CHECK_REASON_HEARD:
 	case TOPOOPT_CHECK_REASON_UNPROVEN:
-		return TOPOOPT_PEER_TRANSIT | TOPOOPT_PEER_LOCAL;
+		return TOPOOPT_PEER_TRUSTED | TOPOOPT_PEER_RESORT;
 	case TOPOOPT_CHECK_REASON_NO_TABLE:
 		return TOPOOPT_PEER_LOCAL;
+	case TOPOOPT_CHECK_REASON_RECOVERING:
+		return TOPOOPT_PEER_RESORT;
 	default:
 		return 0;
 	}
@@ -178,7 +181,7 @@ static bool topoopt_continuity_judge(const struct topoopt_peers *peers,
 		return false;
 	if (topoopt_continuity_fault(peers, peer) != TOPOOPT_CHECK_REASON_HEARD) {
 		peer->run = 0;
-		if (peer->takes && !takes)
+		if (peer->takes & TOPOOPT_PEER_TRUSTED && !(takes & TOPOOPT_PEER_TRUSTED))
 			topoopt_continuity_distrust(peers, peer);
 	}
 	trace_topoopt_peer(peer, reason);
@@ -216,8 +219,9 @@ static void topoopt_continuity_age_peer(const struct topoopt_peers *peers,
 		peer->silence++;
 	if (peer->stranger)
 		peer->stranger--;
-	if (peer->takes && peer->trusted < topoopt_continuity_halves(peers, interval,
-								     TOPOOPT_CONTINUITY_TRUSTED))
+	if (peer->takes & TOPOOPT_PEER_TRUSTED &&
+	    peer->trusted < topoopt_continuity_halves(peers, interval,
+						      TOPOOPT_CONTINUITY_TRUSTED))
 		peer->trusted++;
 	if (++peer->renewed >= topoopt_continuity_halves(peers, interval,
 							 TOPOOPT_CONTINUITY_RENEWED))
@@ -657,7 +661,8 @@ static void topoopt_continuity_answer(struct topoopt_peers *peers)
 
 	WRITE_ONCE(peers->answers, true);
 	for (i = 0; i < peers->count; i++)
-		WRITE_ONCE(peers->peer[i].takes, TOPOOPT_PEER_TRANSIT | TOPOOPT_PEER_LOCAL);
+		WRITE_ONCE(peers->peer[i].takes,
+			   TOPOOPT_PEER_TRUSTED | TOPOOPT_PEER_RESORT);
 }
 
 struct topoopt_table *topoopt_continuity_commit(struct topoopt_dev *tdev,

@@ -193,6 +193,7 @@ bool topoopt_nexthop_usable(const struct topoopt_nexthop *nexthop,
 	peer = &liveness->peers->peer[nexthop->peer - 1];
 	takes = READ_ONCE(peer->takes);
 	return takes & TOPOOPT_PEER_TRANSIT ||
+	       (takes & TOPOOPT_PEER_RESORT && liveness->resort) ||
 	       (takes & TOPOOPT_PEER_LOCAL && peer->index == liveness->server);
 }
 
@@ -243,9 +244,9 @@ topoopt_nexthop_pick(const struct topoopt_nexthop *nexthop, unsigned int count,
 	return best;
 }
 
-const struct topoopt_nexthop *
-topoopt_group_select(const struct topoopt_group *group,
-		     const struct topoopt_liveness *liveness, u32 hash)
+static const struct topoopt_nexthop *
+topoopt_nexthop_choose(const struct topoopt_group *group,
+		       const struct topoopt_liveness *liveness, u32 hash)
 {
 	const struct topoopt_nexthop *nexthop = group->nexthop;
 	const u8 *bucket;
@@ -269,6 +270,20 @@ topoopt_group_select(const struct topoopt_group *group,
 	if (group->primaries > 1)
 		bucket += TOPOOPT_BUCKETS;
 	return topoopt_nexthop_pick(nexthop, group->backups, bucket, usable, hash);
+}
+
+const struct topoopt_nexthop *
+topoopt_group_select(const struct topoopt_group *group,
+		     const struct topoopt_liveness *liveness, u32 hash)
+{
+	const struct topoopt_nexthop *nexthop = topoopt_nexthop_choose(group, liveness, hash);
+	struct topoopt_liveness last;
+
+	if (likely(nexthop) || !liveness->peers)
+		return nexthop;
+	last = *liveness;
+	last.resort = true;
+	return topoopt_nexthop_choose(group, &last, hash);
 }
 
 bool topoopt_nexthop_works(const struct topoopt_nexthop *nexthop,

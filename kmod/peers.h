@@ -15,11 +15,16 @@
 #include "ccm.h"
 
 /*
- * What a neighbour takes, as topoopt_peer.takes: packets that it has to relay, and
- * packets for itself. One that has lost its table still takes the latter.
+ * What a neighbour takes, as topoopt_peer.takes: packets that it has to relay, packets for
+ * itself, packets that have no other way. One that has lost its table takes those for
+ * itself. One that is heard again, and not yet trusted, takes those that would be dropped.
  */
 #define TOPOOPT_PEER_TRANSIT	BIT(0)
 #define TOPOOPT_PEER_LOCAL	BIT(1)
+#define TOPOOPT_PEER_RESORT	BIT(2)
+
+/* A neighbour that takes one of these is trusted. */
+#define TOPOOPT_PEER_TRUSTED	(TOPOOPT_PEER_TRANSIT | TOPOOPT_PEER_LOCAL)
 
 /**
  * struct topoopt_peer - a neighbour that the table expects at a port

@@ -267,12 +267,14 @@ static inline bool topoopt_group_needs_hash(const struct topoopt_group *group)
  * @live: of these, those whose neighbours all take transit
  * @peers: that the table expects, NULL while checks are off
  * @server: that the packet is for, as topoopt_route.server: it may have lost its table
+ * @resort: there is no other way
  */
 struct topoopt_liveness {
 	u64 light;
 	u64 live;
 	const struct topoopt_peers *peers;
 	u32 server;
+	bool resort;
 };
 
 /* Whether a next hop may be taken. */
@@ -310,7 +312,8 @@ topoopt_group_first(const struct topoopt_group *group, u32 hash)
  *	choice
  *
  * Weights hold to 1/256. When a port dies only its flows move, and they
- * return when it is back; backups are chosen only when no primary is live.
+ * return when it is back; backups are chosen only when no primary is live, neighbours that
+ * recover only when nothing else is.
  * The caller checks ifindex against the port found in the slot.
  *
  * Return: the next hop, or NULL when none is live.

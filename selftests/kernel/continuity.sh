@@ -33,6 +33,20 @@ said "B is told" "$B" "A:eth1 heard transit,C:eth0 unheard none"
 must tc -n "$C" filter del dev eth0 ingress
 said "C hears B again, after a run" "$C" "B:eth1 heard transit"
 said "B, too" "$B" "A:eth1 heard transit,C:eth0 heard transit"
+# Ten checks in a row take 10 s.
+for server in "$B" "$C"; do
+	must checks "$server" on "$plan" "$server" 1s
+done
+must tc -n "$C" filter add dev eth0 ingress matchall action drop
+said "silent again" "$B" "A:eth1 heard transit,C:eth0 unheard none"
+must tc -n "$C" filter del dev eth0 ingress
+said "heard again, and not yet trusted" "$B" "A:eth1 heard transit,C:eth0 recovering none"
+check "what has no other way passes" on "$A" ping -c 1 -W 5 "$(node "$C")"
+check "before it is trusted" says "$B" "A:eth1 heard transit,C:eth0 recovering none"
+for server in "$B" "$C"; do
+	must checks "$server" on "$plan" "$server" 100ms
+done
+said "trusted" "$B" "A:eth1 heard transit,C:eth0 heard transit"
 must ip -n "$C" link set topo0 down
 said "C's device is down" "$B" "A:eth1 heard transit,C:eth0 down none"
 must ip -n "$C" link set topo0 up
