@@ -270,6 +270,7 @@ must apply "$R" "$plan" >/dev/null
 all_by "XDP, dead alternate" dead-xdp eth0 0
 "$fabric" light "$R:eth2"
 must apply "$R" "$plan" --xdp off >/dev/null
+wait_for 60 eval '[[ $(hop .live) == true ]]'
 
 # programs that ask the module and forward themselves
 objects=$lib_dir/../build
