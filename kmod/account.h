@@ -102,9 +102,9 @@ static __always_inline void topoopt_account_run(const struct topoopt_dev *tdev,
 
 /*
  * The accounting point: once for every packet, or GSO aggregate, that was
- * relayed, originated or delivered, and for every frame that a port left to the
- * stack. @in is NULL for what this server originated, @out for what was
- * delivered to it. Under RCU, bottom halves off.
+ * relayed, originated or delivered, for every frame that a port left to the stack, and
+ * for every continuity check. @in is NULL for what this server originated, @out for
+ * what was delivered to it. Under RCU, bottom halves off.
  *
  * Programs and the tracepoint get plain numbers, enum topoopt_account_argument,
  * so that they follow no pointer.

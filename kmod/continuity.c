@@ -43,6 +43,7 @@
 #include <linux/pkt_sched.h>
 #include <linux/random.h>
 
+#include "account.h"
 #include "continuity.h"
 #include "output.h"
 #include "table.h"
@@ -375,7 +376,10 @@ static void topoopt_continuity_send(const struct topoopt_port *port,
 	skb->priority = TC_PRIO_CONTROL;
 	skb->dev = dev;
 	topoopt_stats_add(port->stats, TOPOOPT_CHECK_SENT, 1);
-	dev_queue_xmit(skb);
+	if (!dev_queue_xmit(skb) && topoopt_account_enabled())
+		topoopt_account(port->tdev, NULL, port, TOPOOPT_SERVER_NONE,
+				TOPOOPT_SERVER_NONE, TOPOOPT_TRAFFIC_CLASS_OTHER, 1,
+				ETH_HLEN + len);
 }
 
 /* What checks of a port say to whoever hears them. */

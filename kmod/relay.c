@@ -107,18 +107,17 @@ static void topoopt_relay_local(const struct topoopt_port *port,
 }
 
 /*
- * Left to the stack: not counted under any server, but accounted all the same,
- * so that a comparison with the counters of the NIC finds every frame that
- * the kernel saw. @flow is NULL when the packet was not parsed.
+ * Not counted under any server, but accounted all the same, so that a comparison with
+ * the counters of the NIC finds every frame that the kernel saw. @flow is NULL when the
+ * packet was not parsed.
  */
-static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
-					      const struct sk_buff *skb,
-					      struct topoopt_flow *flow)
+static void topoopt_relay_account(const struct topoopt_port *port,
+				  const struct sk_buff *skb, struct topoopt_flow *flow)
 {
 	u32 packets = 1, bytes = ETH_HLEN + skb->len;
 
 	if (!topoopt_account_enabled())
-		return RX_HANDLER_PASS;
+		return;
 	if (flow)
 		packets = topoopt_flow_wire(skb, flow, &bytes);
 	else if (skb_vlan_tag_present(skb))
@@ -126,6 +125,14 @@ static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
 	topoopt_account(port->tdev, port, NULL, TOPOOPT_SERVER_NONE,
 			TOPOOPT_SERVER_NONE, TOPOOPT_TRAFFIC_CLASS_OTHER,
 			packets, bytes);
+}
+
+/* Left to the stack. @flow is NULL when the packet was not parsed. */
+static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
+					      const struct sk_buff *skb,
+					      struct topoopt_flow *flow)
+{
+	topoopt_relay_account(port, skb, flow);
 	return RX_HANDLER_PASS;
 }
 
@@ -140,8 +147,9 @@ static noinline rx_handler_result_t topoopt_relay_check(struct sk_buff **pskb,
 		return RX_HANDLER_CONSUMED;
 	}
 	*pskb = skb;
+	topoopt_relay_account(port, skb, NULL);
 	if (!topoopt_continuity_receive(port, skb))
-		return topoopt_relay_pass(port, skb, NULL);
+		return RX_HANDLER_PASS;
 	consume_skb(skb);
 	return RX_HANDLER_CONSUMED;
 }
