@@ -73,7 +73,8 @@ load_matrix() { # FILE
 	matrix=() packets=()
 	while IFS=, read -r key bytes count; do
 		matrix[$key]=$bytes packets[$key]=$count
-	done < <(jq -r '[.samples[] | (.pairs // [])[], ((.flows // [])[] |
+	# without frames of nobody, which are continuity checks
+	done < <(jq -r '[.samples[] | (.pairs // [])[], ((.flows // [])[] | select(.[2] >= 0 or .[3] >= 0) |
 			[if .[0] < 0 then "sent" elif .[1] < 0 then "got" else "relayed" end]
 			+ .[2:])]
 		| group_by(.[:-2])[] | "\(.[0][:-2] | map(tostring) | join(" ")),\(
