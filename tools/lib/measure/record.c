@@ -301,6 +301,21 @@ int to_recorder_cut(struct to_recorder *r, struct to_error *err)
 	return ret;
 }
 
+/*
+ * Start the first sample. A frame that passes meanwhile is seen by the programs and not
+ * counted by the NIC, as is one at the end of the last sample. The other way round it would
+ * be taken for one that bypassed the kernel.
+ */
+static int record_start(struct to_recorder *r)
+{
+	int ret = to_recorder_cut(r, r->err);
+
+	if (ret)
+		return ret;
+	to_recorder_drop(r);
+	return record_read_counters(r, r->before);
+}
+
 struct to_tm *to_recorder_tm(const struct to_recorder *r)
 {
 	return r->tm;
@@ -342,12 +357,11 @@ struct to_recorder *to_recorder_open(const struct to_record_config *config,
 	}
 	ret = ret ? ret : record_open_counters(r);
 	/* What came before now is in no sample. */
-	ret = ret ? ret : to_recorder_cut(r, err);
+	ret = ret ? ret : record_start(r);
 	if (ret) {
 		to_recorder_close(r);
 		return NULL;
 	}
-	to_recorder_drop(r);
 	return r;
 }
 
@@ -388,10 +402,7 @@ int to_recorder_follow(struct to_recorder *r, const struct to_plan *plan, uint64
 		ret = to_error_set(err, -EOPNOTSUPP, "the ports of %s are other interfaces now",
 				   r->config.device);
 	ret = ret ? ret : record_check_table(r);
-	ret = ret ? ret : to_recorder_cut(r, err);
-	if (!ret)
-		to_recorder_drop(r);
-	return ret;
+	return ret ? ret : record_start(r);
 }
 
 static int record_take_samples(struct to_recorder *r, struct to_error *err)
@@ -401,10 +412,9 @@ static int record_take_samples(struct to_recorder *r, struct to_error *err)
 
 	/* What came before the first multiple of the interval is no sample. */
 	go_on = record_wait_multiple(r);
-	ret = to_recorder_cut(r, err);
+	ret = record_start(r);
 	if (ret)
 		return ret;
-	to_recorder_drop(r);
 	if (r->config.started)
 		r->config.started(to_traffic_programs_source(r->traffic), r->config.arg);
 
