@@ -11,11 +11,19 @@
 
 chain_up 3
 frames_watch "$C" eth0
-must on "$B" tc qdisc add dev eth1 root handle 1: prio bands 8 \
-	priomap 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0
-for band in {0..7}; do
-	must on "$B" tc qdisc add dev eth1 parent 1:$((band + 1)) pfifo
-done
+
+# One band for each priority at a server's eth1, and one for continuity checks.
+bands_up() { # SERVER
+	local band
+
+	must on "$1" tc qdisc add dev eth1 root handle 1: prio bands 9 \
+		priomap 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0
+	for band in {1..8}; do
+		must on "$1" tc qdisc add dev eth1 parent 1:$band pfifo
+	done
+	must on "$1" tc filter add dev eth1 parent 1: protocol 0x8902 matchall flowid 1:9
+}
+bands_up "$B"
 
 # only relayed packets leave by the port then: no neighbour discovery
 must on "$B" sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
@@ -64,11 +72,7 @@ is "a tag's priority 0 counts, too" "$band" 0
 
 # What A sends itself gets the same class at its own port, unless chosen otherwise.
 must on "$A" sysctl -qw net.ipv6.conf.eth1.disable_ipv6=1
-must on "$A" tc qdisc add dev eth1 root handle 1: prio bands 8 \
-	priomap 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0
-for band in {0..7}; do
-	must on "$A" tc qdisc add dev eth1 parent 1:$((band + 1)) pfifo
-done
+bands_up "$A"
 # Packets of A's own that each band sends: for each DSCP one without a priority of the
 # socket, one with 0, and one with 7.
 own() { # TO DSCP...

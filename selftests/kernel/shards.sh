@@ -82,10 +82,14 @@ a_untouched() { # WHAT
 	check "$1: a is untouched" diff "$tmp/a.before" "$tmp/a.now"
 }
 
-# Slow wires, and no segments that count as one, so that all packets can be counted.
+# Slow wires, and no segments that count as one, so that all packets can be counted. Continuity
+# checks wait for none of them.
 for server in "${a[@]}"; do
 	for port in 0 1; do
-		echo "qdisc replace dev w${server#s}-$port root tbf rate 500kbit burst 9000 limit 100000"
+		wire=w${server#s}-$port
+		echo "qdisc replace dev $wire root handle 1: tbf rate 500kbit burst 9000 limit 100000"
+		echo "qdisc add dev $wire parent 1: handle 2: prio"
+		echo "filter add dev $wire parent 2: protocol 0x8902 matchall flowid 2:1"
 	done
 	must ip -n "$server" link set topo0 gso_max_segs 1
 done | tc -n ocs -b -

@@ -197,6 +197,14 @@ is "at XDP" "$(($(redirected) - start))" 20
 backup=$(plan_edit '(.tables[] | select(.server == $r).groups[1]) =
 	[{"port": "eth1"}, {"port": "eth2", "backup": true}]' --arg r "$R")
 must apply "$R" "$backup" >/dev/null
+lit() { # after it was dark for long enough that the neighbour has to be trusted again
+	must wait_for 60 eval '! heard'
+	"$fabric" light "$R:eth1"
+	check "the neighbour is heard again" wait_for 60 heard
+}
+heard() {
+	[[ $(on "$R" python3 "$lib_dir/kernel/continuity.py" get eth1 reason) == heard ]]
+}
 backups() { on "$R" toctl show --json | jq '.counters["backup-packets"]'; }
 "$fabric" darken "$R:eth1"
 before=$(backups)
@@ -204,7 +212,7 @@ start=$(redirected)
 frame "$A" eth0 "$(port_mac "$R" eth0)" "$(node "$A")" "$(node "$T")" mark-backup --ports 7:4791
 check "a backup takes over" frame_arrives "$T" eth1 mark-backup
 is "at XDP, and is counted" "$(($(redirected) - start)) $(($(backups) - before))" "1 1"
-"$fabric" light "$R:eth1"
+lit
 
 # --- a driver that drops --------------------------------------------------------
 
@@ -230,7 +238,7 @@ to_T mark-lossy "the next one arrives"
 is "through the kernel's queues" $(($(redirected) - start)) 0
 must ip -n ocs link set "$wire" mtu 4200
 "$fabric" darken "$R:eth1"
-"$fabric" light "$R:eth1"
+lit
 to_T mark-mended "when the link was down and up, another one"
 is "at XDP again" $(($(redirected) - start)) 1
 
