@@ -19,7 +19,8 @@ done
 
 ssh_to_namespaces
 cd "$tmp" || exit
-export TOPOOPT_STATE=$tmp/state
+export TOPOOPT_STATE=$tmp/state TOPOOPT_FABRIC=$tmp/fabric.conf
+printf '%s\n' "[agents]" "timeout = 60s" >"$TOPOOPT_FABRIC"
 ln -s "$examples" examples
 
 # --- from cables to traffic ---
@@ -45,7 +46,7 @@ toctl status >later
 is "a port is down: exit status" $? 4
 is "it is named, and the backups" "$(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z]*\): .*/\1/p' later | sort)" \
 	"$(printf '%s\n' 's1: backups' 's1:eth0: carrier')"
-is "the last line" "$(tail -n 1 later)" "status: NOT healthy"
+is "the last line" "$(tail -n 1 later)" "status: degraded"
 must ip -n s1 link set eth0 up
 check "it is up: healthy again" wait_for 60 toctl status
 jq '.tables[3].groups[0][0].weight = 7' plan.json >other.json
