@@ -15,8 +15,14 @@ must toctl plan --cluster "$example/cluster.json" --job "$example/job.json" \
 	--fixed -o "$tmp/ring.json" >/dev/null
 fabric_up "$tmp/ring.json" >/dev/null
 
+export TOPOOPT_FABRIC=$tmp/fabric.conf
+cat >"$TOPOOPT_FABRIC" <<END
+[agents]
+command = ip netns exec {} toctl agent --stdio
+timeout = 60s
+END
 status() { # FILE [PLAN]
-	toctl status "${2:-$tmp/ring.json}" --set 'agents.command=ip netns exec {} toctl agent --stdio' --json >"$1"
+	toctl status "${2:-$tmp/ring.json}" --json >"$1"
 }
 # Waits until a look says what is expected, and prints how long it took.
 says() { # NAME EXIT "CHECK SUBJECT TEXT"... in jq's order
@@ -90,7 +96,7 @@ must ip -n s2 link del topo0
 says "a server without a table" 1 "plan s2 no plan is active"
 must apply s2 "$tmp/ring.json" >/dev/null
 # the others' generations went on less
-must toctl apply --all "$tmp/ring.json" --set 'agents.command=ip netns exec {} toctl agent --stdio' >/dev/null
+must toctl apply --all "$tmp/ring.json" >/dev/null
 well "it has one"
 
 # --- cables that lead elsewhere ---

@@ -107,9 +107,13 @@ result $? "agents that are killed"
 run 1 apply --all --set agents.timeout=1s --set "agents.command=sh -c 'exec cat >/dev/null' {}" "$plan"
 one_line 's0: the agent does not answer; s1: '
 result $? "agents that say nothing"
-run 1 apply --all --set agents.timeout=1s --set 'agents.command=yes {}' "$plan"
+run 1 apply --all --set agents.timeout=1s \
+	--set "agents.command=sh -c 'while echo \$0; do sleep .2; done' {}" "$plan"
 one_line 's0: the agent does not answer; s1: '
 result $? "agents that talk nonsense"
+run 1 apply --all --set agents.timeout=60s --set 'agents.command=yes {}' "$plan"
+one_line 's0: faulty agent: it sent [0-9]* bytes that are no reply; s1: '
+result $? "agents that talk nonsense without end"
 
 echo "1..$count"
 ((!failed))

@@ -202,6 +202,16 @@ def clean_environment(tmp):
            "and what ssh needs", found)
 
 
+def unasked(tmp):
+    """An event that an agent tells in the breath of a reply leaves the next reply whole."""
+    path = plan(f"{tmp}/unasked.json", 2)
+    script = ANSWERS.replace("$1", r"""$1\n{\"event\":\"state\"}""")
+    child = clear(path, shell(f"tee {tmp}/asked-$0 | {script}"), "2s")
+    out = child.communicate()[0]
+    asked = len(open(f"{tmp}/asked-s0", encoding="ascii").readlines())
+    report(child.returncode == 0 and asked > 1, "events beside replies", f"{out}{asked} requests")
+
+
 if sys.argv[1:2] == ["replies"]:
     sys.exit(agent_replies(int(sys.argv[2])))
 if sys.argv[1:2] == ["errors"]:
@@ -214,4 +224,5 @@ with tempfile.TemporaryDirectory() as directory:
     replies(directory)
     endless_errors(directory)
     clean_environment(directory)
+    unasked(directory)
 done()

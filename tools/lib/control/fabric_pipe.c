@@ -340,7 +340,9 @@ static json_t *pipe_take_reply(struct pipes *p, struct pipe_agent *agent, json_i
 		agent->in_len -= len;
 		agent->searched = 0;
 	}
-	agent->searched = agent->in_len;
+	/* an event that came with the reply is a line of its own */
+	if (!reply)
+		agent->searched = agent->in_len;
 	if (reply && agent->in_room > PIPE_KEEP && agent->in_len < PIPE_KEEP) {
 		char *in = realloc(agent->in, PIPE_KEEP);
 

@@ -541,7 +541,8 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const struc
 	const struct to_cluster *c = plan->cluster;
 	uint64_t usual;
 
-	*st = (struct to_status){ .plan = plan, .wanted = wanted, .off_plan = -1 };
+	*st = (struct to_status){ .plan = to_plan_hold(plan), .wanted = to_plan_hold(wanted),
+				  .off_plan = -1 };
 	st->time = json_number_value(json_object_get(now, "time"));
 	st->servers = calloc(c->n_servers, sizeof(*st->servers));
 	if (!st->servers || status_arcs(st)) {
@@ -594,6 +595,8 @@ void to_status_free(struct to_status *st)
 	free(st->servers);
 	free(st->arcs);
 	to_checks_free(&st->checks);
+	to_plan_free(st->plan);
+	to_plan_free(st->wanted);
 	*st = (struct to_status){};
 }
 

@@ -76,9 +76,9 @@ struct to_status_arc {
 
 /**
  * struct to_status - the fabric
- * @plan: in force; borrowed
+ * @plan: in force; held
  * @wanted: the operator's, which health is judged by; @plan but while a repair is in force;
- *	borrowed
+ *	held
  * @time: seconds since the epoch
  * @seconds: the longest of any server's since the look before; 0: there was none
  * @servers, @arcs: arrays
@@ -96,7 +96,7 @@ struct to_status_arc {
  * @checks: what is not well, nothing for a healthy fabric
  */
 struct to_status {
-	const struct to_plan *plan, *wanted;
+	struct to_plan *plan, *wanted;
 	double time, seconds;
 	struct to_status_server *servers;
 	struct to_status_arc *arcs;
