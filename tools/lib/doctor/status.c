@@ -541,7 +541,9 @@ int to_status_make(struct to_status *st, const struct to_plan *plan, const struc
 	const struct to_cluster *c = plan->cluster;
 	uint64_t usual;
 
-	*st = (struct to_status){ .plan = plan, .wanted = wanted, .off_plan = -1 };
+	*st = (struct to_status){
+		.plan = plan, .wanted = wanted, .n_servers = c->n_servers, .off_plan = -1,
+	};
 	st->time = json_number_value(json_object_get(now, "time"));
 	st->servers = calloc(c->n_servers, sizeof(*st->servers));
 	if (!st->servers || status_arcs(st)) {
@@ -589,7 +591,7 @@ const char *to_status_word(const struct to_status *st)
 
 void to_status_free(struct to_status *st)
 {
-	for (unsigned int i = 0; st->servers && i < st->plan->cluster->n_servers; i++)
+	for (unsigned int i = 0; st->servers && i < st->n_servers; i++)
 		free(st->servers[i].peers);
 	free(st->servers);
 	free(st->arcs);

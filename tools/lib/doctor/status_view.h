@@ -81,7 +81,7 @@ struct to_status_arc {
  *	borrowed
  * @time: seconds since the epoch
  * @seconds: the longest of any server's since the look before; 0: there was none
- * @servers, @arcs: arrays
+ * @servers, @arcs: arrays, which may outlive @plan
  * @reached, @ports, @lit, @backups, @misses, @drops, @congested, @expired: sums
  * @compared, @planned: servers whose table is known, and of these, those that have the plan's
  * @generation: that all servers run; 0: they do not run one
@@ -100,7 +100,7 @@ struct to_status {
 	double time, seconds;
 	struct to_status_server *servers;
 	struct to_status_arc *arcs;
-	unsigned int n_arcs, reached, ports, lit, backups, compared, planned;
+	unsigned int n_servers, n_arcs, reached, ports, lit, backups, compared, planned;
 	unsigned int expected, heard;
 	uint64_t pairs, apart;
 	uint32_t apart_from, apart_to;
