@@ -178,8 +178,8 @@ def test(etcd, agents, directory):
         wait_for(lambda: reply().get("id") == number)
         return reply()
 
-    def reply():
-        return json.loads(etcd.value("/topoopt/agents/s1/state") or "{}")
+    def reply(to="state"):
+        return json.loads(etcd.value(f"/topoopt/agents/s1/{to}") or "{}")
 
     locked = etcd.revision("put", "/topoopt/controller", "process 1 on somewhere")
     report(decide("commit", 1).get("ok") is True, "a commit that was carried out: so it is said")
@@ -194,8 +194,9 @@ def test(etcd, agents, directory):
     report(decide("clear", 6).get("error") == refused,
            "a decision while there is no controller is refused", reply())
     etcd.ctl("put", "/topoopt/request/query", json.dumps({"op": "clear", "id": 7}))
-    report(wait_for(lambda: reply().get("id") == 7) and
-           reply().get("error") == 'no query is called "clear"', "and one that is a query", reply())
+    report(wait_for(lambda: reply("look").get("id") == 7) and
+           reply("look").get("error") == 'no query is called "clear"', "and one that is a query",
+           reply("look"))
     report(tables() == plan_one, "which changes nothing", agents.state())
 
     # Controllers exclude each other.

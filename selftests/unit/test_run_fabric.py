@@ -93,16 +93,18 @@ def hostile(made):
     fabric = Fabric(made)
     fabric.wait("missing", "a hostile agent", lambda line: line["servers"] == [])
     for i, (action, error) in enumerate(FORGERIES.items()):
-        what, seen = f"a hostile agent, {action}", len(fabric.lines("missing"))
+        what, since = f"a hostile agent, {action}", time.time() - 0.001
         server = f"s{1 + i % 3}"	# of each, ten lines in a minute are logged
+        error = f"{server}: {error.replace('s3', server)}"
         fabric.harm(server, action, "sample", 1, 3)
-        if fabric.wait("missing", what, lambda line, seen=seen: len(fabric.lines("missing")) > seen):
-            line = fabric.lines("missing")[seen]
-            error = f"{server}: {error.replace('s3', server)}"
-            report(line["servers"] == [server] and line.get("error", "").startswith(error),
-                   f"{what}: it is named", line)
-        fabric.wait("missing", f"{what}: no more",
-                    lambda line, seen=seen: len(fabric.lines("missing")) > seen + 1)
+        # it may be late before, where much is to be read
+        if fabric.wait("missing", what, lambda line, since=since, server=server, error=error:
+                       line["time"] >= since and server in line["servers"] and
+                       error in line.get("error", "")):
+            report(True, f"{what}: it is named")
+        report(wait_for(lambda server=server: load(f"{fabric.dir}/harm-{server}")["count"] <= -2) and
+               wait_for(lambda: fabric.lines("missing")[-1]["servers"] == [], 120),
+               f"{what}: no more", fabric.story())
     report(not fabric.lines("refused") and not fabric.lines("shift"),
            "a hostile agent: nothing else happens", fabric.story())
     fabric.harm("s3", "generations", "sample", 1, 5)

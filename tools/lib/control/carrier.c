@@ -204,6 +204,60 @@ static bool carrier_is_free(const struct to_cluster *c, struct to_port_ref at)
 	return port->optical_switch < 0 && !port->packet_switch;
 }
 
+/* Port that @at has a link with in @plan, or @at itself when it has none. */
+static struct to_port_ref carrier_planned(const struct to_plan *plan, struct to_port_ref at)
+{
+	const struct to_cluster *c = plan->cluster;
+
+	for (unsigned int l = 0; l < c->n_links; l++) {
+		if (carrier_same(c->links[l].a, at))
+			return c->links[l].b;
+		if (carrier_same(c->links[l].b, at))
+			return c->links[l].a;
+	}
+	return at;
+}
+
+/* Whether @at hears a port that is not the one of @plan, for long enough. */
+static bool carrier_hears_other(const struct to_carrier *c, struct to_port_ref at, uint64_t now_ns)
+{
+	const struct to_carrier_port *p = to_carrier_port(c, at);
+
+	return p->down && p->stranger && p->reason == TO_HELD_SWAPPED &&
+	       now_ns - p->hears_ns >= c->config.after_ns;
+}
+
+/*
+ * Whether @at is silent, and may hear @other, of the server that its neighbour in @plan is of:
+ * ports of one server may share a cable, so that no other of them passes for a stranger.
+ */
+static bool carrier_may_hear(const struct to_carrier *c, const struct to_plan *plan,
+			     struct to_port_ref at, struct to_port_ref other)
+{
+	const struct to_carrier_port *p = to_carrier_port(c, at);
+
+	return p->down && !p->stranger && p->reason == TO_HELD_SILENT &&
+	       carrier_planned(plan, at).server == other.server;
+}
+
+/* Whether a cable leads from @at, which hears another port than that of @plan, to that port. */
+static bool carrier_is_recabled(const struct to_carrier *c, const struct to_plan *plan,
+				struct to_port_ref at, uint64_t now_ns)
+{
+	struct to_port_ref other;
+
+	if (!carrier_hears_other(c, at, now_ns))
+		return false;
+	other = to_carrier_port(c, at)->hears;
+	if (other.server == at.server || !carrier_is_free(plan->cluster, at) ||
+	    !carrier_is_free(plan->cluster, other))
+		return false;
+	if (!carrier_hears_other(c, other, now_ns))
+		return carrier_may_hear(c, plan, other, at);
+	/* found once, by the end that comes first */
+	return other.server > at.server && carrier_same(to_carrier_port(c, other)->hears, at);
+}
+
 int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *plan,
 			     uint64_t now_ns, struct to_link **links)
 {
@@ -216,19 +270,13 @@ int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *p
 	for (uint32_t s = 0; s < cluster->n_servers; s++) {
 		for (uint32_t q = 0; q < cluster->servers[s].n_ports; q++) {
 			const struct to_port_ref at = { s, q };
-			const struct to_carrier_port *p = to_carrier_port(c, at), *end;
+			struct to_port_ref ends[2];
 			struct to_link *more;
 
-			/* each once, by the end that comes first */
-			if (!p->down || !p->stranger || p->hears.server <= s ||
-			    p->reason != TO_HELD_SWAPPED ||
-			    now_ns - p->hears_ns < c->config.after_ns)
+			if (!carrier_is_recabled(c, plan, at, now_ns))
 				continue;
-			end = to_carrier_port(c, p->hears);
-			if (!end->down || !end->stranger || !carrier_same(end->hears, at) ||
-			    end->reason != TO_HELD_SWAPPED || !carrier_is_free(cluster, at) ||
-			    !carrier_is_free(cluster, p->hears))
-				continue;
+			ends[0] = at;
+			ends[1] = to_carrier_port(c, at)->hears;
 			more = realloc(*links, (n + 1) * sizeof(*more));
 			if (!more) {
 				free(*links);
@@ -236,7 +284,11 @@ int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *p
 				return -ENOMEM;
 			}
 			*links = more;
-			more[n++] = (struct to_link){ .a = at, .b = p->hears, .ring = -1, .tree = -1 };
+			/* the first server's end comes first, whoever heard the other */
+			more[n++] = (struct to_link){
+				.a = ends[ends[0].server > ends[1].server],
+				.b = ends[ends[0].server < ends[1].server], .ring = -1, .tree = -1,
+			};
 		}
 	}
 	return n;

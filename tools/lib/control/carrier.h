@@ -102,7 +102,8 @@ const struct to_carrier_port *to_carrier_port(const struct to_carrier *carrier,
  * @links: gets them, for free(); NULL for none
  *
  * Both ends are down and have heard each other for to_carrier_config.after_ns, and neither is
- * on an optical switch or a packet switch.
+ * on an optical switch or a packet switch. An end need not hear a port of the server that it
+ * expects another port of.
  *
  * Return: how many, or -ENOMEM.
  */

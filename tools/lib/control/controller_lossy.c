@@ -25,6 +25,18 @@ static void controller_lossy_note(const struct controller *c, const struct to_lo
 		   from, to, link->why, hold);
 }
 
+/* Forget what links lost that are down as it is: all that was sent, which says no more of them. */
+static void controller_lossy_forget(struct controller *c)
+{
+	for (unsigned int i = 0; i < c->lossy.n_links; i++) {
+		const struct to_lossy_link *link = &c->lossy.links[i];
+
+		if (to_carrier_port(&c->carrier, link->a)->down ||
+		    to_carrier_port(&c->carrier, link->b)->down)
+			to_link_losses_reset(&c->lossy.losses, link->a, link->b);
+	}
+}
+
 static void controller_lossy_judge(struct controller *c, const json_t *const *replies,
 				   uint64_t begin_ns)
 {
@@ -32,6 +44,7 @@ static void controller_lossy_judge(struct controller *c, const json_t *const *re
 	const uint64_t now = to_clock_monotonic_ns();
 	bool *held = calloc(c->lossy.n_links + 1, sizeof(*held));
 
+	controller_lossy_forget(c);
 	for (unsigned int i = 0; held && i < c->lossy.n_links; i++)
 		held[i] = c->lossy.links[i].held;
 	if (held && to_lossy_look(&c->lossy, asked->cluster, replies, now, now - begin_ns)) {

@@ -334,6 +334,18 @@ void to_controller_repair(struct controller *c)
 	c->n_changes++;
 }
 
+/* Leave out cables that lead to servers that are down: of the plan's own none is in use, either. */
+static void controller_forget_dead(struct controller *c)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < c->n_recabled; i++)
+		if (!c->down.servers[c->recabled[i].a.server] &&
+		    !c->down.servers[c->recabled[i].b.server])
+			c->recabled[n++] = c->recabled[i];
+	c->n_recabled = n;
+}
+
 void to_controller_repair_look(struct controller *c)
 {
 	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
@@ -352,10 +364,10 @@ void to_controller_repair_look(struct controller *c)
 	n = to_carrier_find_recabled(&c->carrier, asked, now, &c->recabled);
 	c->n_recabled = n > 0 ? n : 0;
 	to_down_free(&c->down);
-	if (!to_carrier_find_down(&c->carrier, servers, asked,
-				  c->without.servers, &c->down))
-		c->outdated = !to_controller_lossy_add(c, &c->down) &&
-			      controller_outdated(c, &c->down);
+	if (to_carrier_find_down(&c->carrier, servers, asked, c->without.servers, &c->down))
+		return;
+	controller_forget_dead(c);
+	c->outdated = !to_controller_lossy_add(c, &c->down) && controller_outdated(c, &c->down);
 }
 
 /* Whether a link that @link's cable makes in @repaired leads elsewhere than @link. */

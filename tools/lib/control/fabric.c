@@ -562,20 +562,31 @@ void to_fabric_assume(struct to_fabric *f, const struct to_plan *plan)
 	fabric_replace(&f->active, to_plan_hold(plan));
 }
 
-/* Agents that were started since do not know under which plan they count. */
+/*
+ * Tell agents that were started since under which plan they count. Whoever did not answer last
+ * may be one of them, and is asked first.
+ */
 static int fabric_remind(struct to_fabric *f, struct to_error *err)
 {
-	int ret, asked = 0;
+	int ret = 0, asked = 0;
 
+	if (f->link->learns || !f->active || f->committed)
+		return 0;
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		f->who[i] = !f->out[i] && !f->servers[i].reached;
+		asked += f->who[i];
+	}
+	if (asked)
+		ret = to_fabric_ask(f, json_pack("{s:s}", "op", "hello"), NULL, err);
+	asked = 0;
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
 		f->who[i] = !f->out[i] && f->servers[i].reached && !f->servers[i].knows;
 		asked += f->who[i];
 	}
-	if (!asked || f->link->learns || !f->active || f->committed)
-		return 0;
-	ret = to_fabric_ask(f, json_pack("{s:s, s:s, s:o*}", "op", "assume", "job",
-					 f->active->demand->name, "dark",
-					 to_plan_slice_dark(f->active)), f->active, err);
+	if (ret >= 0 && asked)
+		ret = to_fabric_ask(f, json_pack("{s:s, s:s, s:o*}", "op", "assume", "job",
+						 f->active->demand->name, "dark",
+						 to_plan_slice_dark(f->active)), f->active, err);
 	return ret < 0 ? ret : 0;
 }
 

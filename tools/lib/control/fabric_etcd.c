@@ -496,6 +496,7 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 	const uint64_t deadline = call->deadline_ns / 1000000;
 	const int64_t asked = c->revision;
 	unsigned int late = CLUSTER_LATE * c->cluster->n_servers;
+	bool answered = false;
 	struct to_error why;
 	uint64_t timeout;
 	int ret;
@@ -533,11 +534,14 @@ static int cluster_gather(struct cluster_link *c, const struct to_fabric_call *c
 			return to_error_set(err, ret, "%s", why.text);
 		}
 	} while (timeout || (ret == 1 && late--));
+	for (unsigned int i = 0; i < c->cluster->n_servers; i++)
+		answered |= call->who[i] && call->replies[i];
 	for (unsigned int i = 0; i < c->cluster->n_servers; i++) {
 		if (!call->who[i] || call->replies[i])
 			continue;
 		cluster_silent(c, i, call->errors[i]);
-		if (c->signs[i].seen)
+		/* When nobody answers, the watch may be what is silent: waiting shows it. */
+		if (c->signs[i].seen && answered)
 			c->signs[i].missed = asked;
 	}
 	return 0;
