@@ -19,7 +19,7 @@ bands_up() { # SERVER
 	must on "$1" tc qdisc add dev eth1 root handle 1: prio bands 9 \
 		priomap 0 1 2 3 4 5 6 7 0 0 0 0 0 0 0 0
 	for band in {1..8}; do
-		must on "$1" tc qdisc add dev eth1 parent 1:$band pfifo
+		must on "$1" tc qdisc add dev eth1 parent "1:$band" pfifo
 	done
 	must on "$1" tc filter add dev eth1 parent 1: protocol 0x8902 matchall flowid 1:9
 }
