@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Kernels: 6.12
+# Timeout: 600
 # README's commands from cables to a working fabric, for four servers that nobody has
 # configured, and what toctl discover says of wrong cables. ssh leads into the servers'
 # network namespaces; each has the address of a management network.
@@ -63,7 +64,8 @@ is "another table of the same generation: exit status" $? 1
 is "its server is named" "$(sed -n 's/^FAIL *\(s[0-9a-z:]*: table\): .*/\1/p' later)" "s3: table"
 is "and how many are right" "$(grep -c 'tables *as planned on 3 of 4 servers' later)" 1
 must toctl apply --all plan.json >/dev/null
-check "the plan again: healthy" wait_for 60 toctl status
+# Neighbours of who had no table time and again are trusted after 1280 checks at most.
+check "the plan again: healthy" wait_for 240 toctl status || toctl status
 
 # --- from words ---
 
