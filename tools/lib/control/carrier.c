@@ -154,6 +154,12 @@ static bool carrier_is_down(const struct to_carrier *c, struct to_port_ref at)
 	return carrier_port(c, at)->down;
 }
 
+/* Whether port @at is down, and not only held down. */
+static bool carrier_is_dark(const struct to_carrier *c, struct to_port_ref at)
+{
+	return carrier_is_down(c, at) && !carrier_port(c, at)->lit;
+}
+
 /* One end of @link; on a packet switch, any neighbour that is heard will do. */
 static void carrier_look_end(struct to_carrier *c, const struct to_fabric_server *servers,
 			     const struct to_cluster *cluster, const struct to_link *link,
@@ -294,20 +300,23 @@ int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *p
 	return n;
 }
 
+/* Whether nothing is heard of @server; one that was gone stays so while its links are held down. */
 static bool carrier_gone(const struct to_carrier *c, const struct to_cluster *cluster,
-			 uint32_t server)
+			 uint32_t server, bool was)
 {
 	unsigned int links = 0;
 
 	for (unsigned int l = 0; l < cluster->n_links; l++) {
 		const struct to_link *link = &cluster->links[l];
+		struct to_port_ref end;
 
 		/* a packet switch keeps the light of its other ports */
 		if ((link->a.server != server && link->b.server != server) ||
 		    to_link_is_shared(cluster, link))
 			continue;
 		links++;
-		if (!carrier_is_down(c, link->a.server == server ? link->b : link->a))
+		end = link->a.server == server ? link->b : link->a;
+		if (!(was ? carrier_is_down(c, end) : carrier_is_dark(c, end)))
 			return false;
 	}
 	return links;
@@ -320,7 +329,7 @@ int to_carrier_find_down(const struct to_carrier *c, const struct to_fabric_serv
 	int ret = to_down_init(down, cluster);
 
 	for (uint32_t s = 0; !ret && s < cluster->n_servers; s++)
-		if ((gone[s] || !servers[s].reached) && carrier_gone(c, cluster, s))
+		if ((gone[s] || !servers[s].reached) && carrier_gone(c, cluster, s, gone[s]))
 			ret = to_down_add(down, cluster,
 					  (struct to_port_ref){ s, TO_DOWN_SERVER });
 	for (uint32_t s = 0; !ret && s < cluster->n_servers; s++) {

@@ -114,8 +114,8 @@ int to_carrier_find_recabled(const struct to_carrier *carrier, const struct to_p
  * to_carrier_find_down() - what of @plan is down
  * @gone: per server, whether it was gone before
  * @down: gets the ports; and servers that are gone: those without an agent that
- *	answers, when the other ends of all their cables are down, until one is not; behind
- *	packet switches alone nothing shows that
+ *	answers, when the other ends of all their cables are down and not lit again, until
+ *	one is not down; behind packet switches alone nothing shows that
  *
  * Return: 0, @down is to be freed then; or -ENOMEM.
  */
