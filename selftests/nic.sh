@@ -72,7 +72,8 @@ nic_chain() { # N [CARD-OPTION...]
 	local i port letters=ABCDEFGHIJKLMNOP
 
 	plan=$tmp/plan.json
-	chain_plan "$1" >"$plan"
+	# The test NIC counts and redirects frames of all kinds.
+	chain_plan "$1" | jq '.checks = {interval: "off"}' >"$plan"
 	lib_read_plan
 	must modprobe topoopt_fwd
 	nic_load

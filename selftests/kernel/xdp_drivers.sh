@@ -42,7 +42,8 @@ jq -n --arg a "$(nic_mac 16 0)" --arg c "$(nic_mac 24 0)" \
 	--arg in0 "$(nic_mac 22 0)" --arg in1 "$(nic_mac 22 1)" '
 	def port($i; $p): {ipv4: "10.201.\($i).\($p)", bandwidth: 100000000000};
 	def server($name; $i; $ports): {name: $name, ipv4: "10.200.0.\($i)", ports: $ports};
-	{format: "topoopt-cluster", version: 1, servers: [
+	# The test NIC counts and redirects frames of all kinds.
+	{format: "topoopt-cluster", version: 1, checks: {interval: "off"}, servers: [
 		server("A"; 1; [port(1; 1) + {name: "a0", mac: $a}]),
 		server("B"; 2; [
 			port(2; 1) + {name: "in0", transmit: "out0", mac: $out0, relay_mac: $in0},
