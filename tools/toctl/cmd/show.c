@@ -172,7 +172,7 @@ static const struct to_option show_options[] = {
 
 const struct to_command to_cmd_show = {
 	.name = "show",
-	.summary = "Show the device, its ports, neighbours, routes and counters",
+	.summary = "Show the device, its ports and its neighbours",
 	.operands = "[device|ports|peers|routes|counters]",
 	.max_operands = 1,
 	.options = show_options,
