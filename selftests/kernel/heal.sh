@@ -148,11 +148,11 @@ mended "swapped"
 # --- a server hangs with its light on ---
 
 fault_begin
-agent=$(pgrep -f "^toctl agent --stdio" | while read -r pid; do
+mapfile -t agent < <(pgrep -f "^toctl agent --stdio" | while read -r pid; do
 	[[ $(ip netns identify "$pid") != s2 ]] || echo "$pid"
 done)
 touch "$tmp/gone.s2"
-must kill -STOP $agent
+must kill -STOP "${agent[@]}"
 lose s2:eth0
 lose s2:eth1
 lose s1:eth0
@@ -165,7 +165,7 @@ hung_named() {
 check "hung: it is named" wait_for 60 hung_named
 fault_begin
 rm "$tmp/gone.s2"
-kill -CONT $agent 2>/dev/null	# unless the loop gave up on it
+kill -CONT "${agent[@]}" 2>/dev/null	# unless the loop gave up on it
 join s1:eth0 s2:eth1
 join s2:eth0 s3:eth1
 mended "hung"

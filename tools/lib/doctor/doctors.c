@@ -275,18 +275,21 @@ json_t *to_doctors_json(const struct to_doctors *d)
 
 /* ---- an agent's reply ---- */
 
-json_t *to_doctors_answer(const json_t *request, const struct to_plan *plan, unsigned int server,
-			  const char *device)
+json_t *to_doctors_answer(struct to_agent *agent, const json_t *request)
 {
 	struct to_checks checks = {};
 	struct to_error err;
+	unsigned int server;
+	struct to_plan *plan = to_agent_plan(agent, request, &server, &err);
 	json_t *reply;
 
-	if (to_server_check(&checks, plan, "PLAN", server, device, &err))
+	if ((!plan && err.text[0]) ||
+	    to_server_check(&checks, plan, "PLAN", server, to_agent_device_name(agent), &err))
 		reply = json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
 	else
 		reply = json_pack("{s:b, s:o}", "ok", 1, "checks", to_checks_json(&checks));
 	to_checks_free(&checks);
+	to_plan_free(plan);
 	if (reply && json_object_get(request, "id"))
 		json_object_set(reply, "id", json_object_get(request, "id"));
 	return reply;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "control/agent.h"
 #include "control/fabric.h"
 #include "data/plan.h"
 #include "doctor/cable_load.h"
@@ -72,12 +73,11 @@ bool to_doctors_failed(const struct to_doctors *doctors);
 json_t *to_doctors_json(const struct to_doctors *doctors);
 
 /**
- * to_doctors_answer() - return an agent's reply to the request "doctor"; NULL when out of memory
- * @plan: of this server, or NULL
- * @server: index of this server in @plan
- * @device: name of the topoopt device
+ * to_doctors_answer() - check this server, for an agent's reply to the request "doctor"
+ * @agent: has the plan, unless @request has one
+ *
+ * Return: the reply; NULL when out of memory.
  */
-json_t *to_doctors_answer(const json_t *request, const struct to_plan *plan, unsigned int server,
-			  const char *device);
+json_t *to_doctors_answer(struct to_agent *agent, const json_t *request);
 
 #endif

@@ -39,22 +39,6 @@ static void agent_catch(int number)
 	sigaction(number, &action, NULL);
 }
 
-/* Check this server, with the plan that the request has or that is active. */
-static json_t *agent_doctor(struct to_agent *agent, const json_t *request)
-{
-	struct to_error err;
-	unsigned int server;
-	struct to_plan *plan = to_agent_plan(agent, request, &server, &err);
-	json_t *reply;
-
-	if (!plan && err.text[0])
-		return json_pack("{s:O*, s:b, s:s}", "id", json_object_get(request, "id"), "ok", 0,
-				 "error", err.text);
-	reply = to_doctors_answer(request, plan, server, to_agent_device_name(agent));
-	to_plan_free(plan);
-	return reply;
-}
-
 static json_t *agent_request(void *agent, const json_t *request)
 {
 	const char *op = json_string_value(json_object_get(request, "op"));
@@ -62,7 +46,7 @@ static json_t *agent_request(void *agent, const json_t *request)
 	if (op && !strcmp(op, "inventory"))
 		return to_inventories_answer(request);
 	if (op && !strcmp(op, "doctor"))
-		return agent_doctor(agent, request);
+		return to_doctors_answer(agent, request);
 	if (op && !strcmp(op, "load"))
 		return to_cable_load_answer(request);
 	return to_agent_call(agent, request);
