@@ -134,6 +134,5 @@ must apply "$B" "$plan"
 check "after toctl apply all is as applied" wait_for 30 well
 whole=$(beside)
 comes_back "a port that was down" flap
-check "the light of a port is told unasked" grep -q '^{"event":"state"' "$tmp/out"
 cat "$tmp/notes"
 done_testing

@@ -114,7 +114,7 @@ is "who says to be at the other end is told" \
 	"$(on_sysfs s0 toctl discover --json | jq -r '.nics[] | select(.name == "eth0").lldp')" \
 	"tor1 Ethernet12"
 is "an address that is none" "$(on_sysfs s0 toctl agent --stdio \
-	<<<'{"op": "inventory", "ask": "192.0.2.2,nobody", "id": 7}' | jq -c 'select(.id) | [.ok, .id, .error]')" \
+	<<<'{"op": "inventory", "ask": "192.0.2.2,nobody", "id": 7}' | jq -c '[.ok, .id, .error]')" \
 	'[false,7,"ask: \"nobody\" is no IPv4 address"]'
 ip -n s3 addr del 192.0.2.4/32 dev lo
 toctl discover "${servers[@]}" --ports eth0,eth1 -o none.json 2>"$tmp/err"

@@ -746,16 +746,6 @@ static ssize_t agent_read_line(char **line, size_t *room, FILE *in, struct to_er
 	return len;
 }
 
-int to_agent_say(FILE *out, const json_t *said)
-{
-	bool failed;
-
-	flockfile(out);
-	failed = json_dumpf(said, out, JSON_COMPACT) || putc('\n', out) == EOF || fflush(out);
-	funlockfile(out);
-	return failed ? -EPIPE : 0;
-}
-
 int to_agent_serve(void *agent, json_t *(*call)(void *agent, const json_t *request),
 		   FILE *in, FILE *out, const volatile sig_atomic_t *stop, struct to_error *err)
 {
@@ -779,7 +769,8 @@ int to_agent_serve(void *agent, json_t *(*call)(void *agent, const json_t *reque
 			ret = to_error_set(err, -EINVAL, "a request is a JSON object on a line: %s",
 					   request ? "this is none" : why.text);
 		json_decref(request);
-		if (reply && to_agent_say(out, reply))
+		if (reply && (json_dumpf(reply, out, JSON_COMPACT) || putc('\n', out) == EOF ||
+			      fflush(out)))
 			ret = to_error_set(err, -EPIPE, "the controller is gone");
 		json_decref(reply);
 	}

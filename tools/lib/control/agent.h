@@ -60,10 +60,9 @@
  * What the request has as "id" comes back.
  *
  * Agents that can more than the first ones say "protocol", 2, with a device "features" and
- * "peers" (agent_state.h), and where not all is as apply made it "deviations" (keeper.h). At a pipe they tell, unasked and at most
- * TO_AGENT_EVENTS_MAX bytes between two requests, when the light of a port, a peer, the table or
- * a deviation changes: a line with "event": "state" instead of "id" and "ok", and how the server
- * is. Through etcd their last reply is written again with that.
+ * "peers" (agent_state.h), and where not all is as apply made it "deviations" (keeper.h). When
+ * the light of a port, a peer, the table or a deviation changes, agents of etcd write their last
+ * reply again with that.
  *
  * From stage to confirm, abort or revert an agent keeps others of its network
  * namespace from staging, and while it changes the device, whoever else would. When its
@@ -113,9 +112,6 @@ const char *to_agent_device_name(const struct to_agent *agent);
 
 /** to_agent_call() - carry out @request; Return: the reply, NULL: out of memory */
 json_t *to_agent_call(struct to_agent *agent, const json_t *request);
-
-/** to_agent_say() - write a reply or an event as one line; returns 0 or -EPIPE */
-int to_agent_say(FILE *out, const json_t *said);
 
 /**
  * to_agent_serve() - carry out requests, one a line, until the end of @in

@@ -340,7 +340,7 @@ static json_t *pipe_take_reply(struct pipes *p, struct pipe_agent *agent, json_i
 		agent->in_len -= len;
 		agent->searched = 0;
 	}
-	/* an event that came with the reply is a line of its own */
+	/* a line that came with the reply, and is none, is a line of its own */
 	if (!reply)
 		agent->searched = agent->in_len;
 	if (reply && agent->in_room > PIPE_KEEP && agent->in_len < PIPE_KEEP) {

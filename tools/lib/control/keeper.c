@@ -670,7 +670,8 @@ static void *keeper_run(void *arg)
 			continue;
 		k->changed = false;
 		k->tell_ns = to_clock_monotonic_ns() + KEEPER_TELL_NS;
-		k->config.changed(k, k->config.arg);
+		if (k->config.changed)
+			k->config.changed(k, k->config.arg);
 	}
 	return NULL;
 }

@@ -8,9 +8,10 @@
  *
  * The keeper restores only while the active table is that of a plan that it knows: the one that
  * the agent was given, else the one that toctl apply made active last (applied.h), of which an
- * agent that was started to look restores nothing. It compares them once per generation. After toctl clear or toctl apply of another plan the table is
- * another one, so nothing of the former plan comes back. The keeper changes the device under
- * its lock (device_lock.h), and nothing while its agent changes the device.
+ * agent that was started to look restores nothing. It compares them once per generation. After
+ * toctl clear or toctl apply of another plan the table is another one, so nothing of the former
+ * plan comes back. The keeper changes the device under its lock (device_lock.h), and nothing
+ * while its agent changes the device.
  */
 
 #include <jansson.h>
@@ -28,7 +29,7 @@ struct to_keeper_config {
 	const char *node;		/* this server in plans of toctl apply; NULL: the host name */
 	bool applied;			/* restore what toctl apply made, too, not only what the agent was given */
 	void (*note)(const char *text);	/* told of what was restored, and what is not as planned */
-	/* called when the state of the server, as of agent_state.h, is another one */
+	/* called when the state of the server, as of agent_state.h, is another one; or NULL */
 	void (*changed)(struct to_keeper *keeper, void *arg);
 	void *arg;			/* for @changed */
 };

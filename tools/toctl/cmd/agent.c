@@ -7,7 +7,6 @@
 
 #include "control/agent.h"
 #include "control/agent_etcd.h"
-#include "control/agent_events.h"
 #include "control/note_limit.h"
 #include "counter_options.h"
 #include "doctor/cable_load.h"
@@ -52,34 +51,15 @@ static json_t *agent_request(void *agent, const json_t *request)
 	return to_agent_call(agent, request);
 }
 
-/* An agent that keeps what apply made, and tells of changes. */
-struct agent_kept {
-	struct to_agent *agent;
-	struct to_agent_events events;	/* at a pipe */
-	int wake;			/* through etcd: eventfd */
-};
-
-static json_t *agent_line(void *kept, const json_t *request)
-{
-	struct agent_kept *k = kept;
-
-	to_agent_events_allow(&k->events);
-	return agent_request(k->agent, request);
-}
-
-static void agent_wake(struct to_keeper *keeper, void *kept)
+/* Have an agent of etcd tell of changes. */
+static void agent_wake(struct to_keeper *keeper, void *wake)
 {
 	const uint64_t one = 1;
 
 	(void)keeper;
 	/* it fails only when the follower is woken already */
-	if (write(((struct agent_kept *)kept)->wake, &one, sizeof(one)) < 0)
+	if (write(*(int *)wake, &one, sizeof(one)) < 0)
 		errno = 0;
-}
-
-static void agent_tell(struct to_keeper *keeper, void *kept)
-{
-	to_agent_events_tell(keeper, &((struct agent_kept *)kept)->events);
 }
 
 /* Tell of what is restored, and what is not as planned. */
@@ -91,7 +71,7 @@ static void agent_note_kept(const char *text)
 }
 
 /* Serve at a pipe. Signals that the parent process ignores stay ignored. */
-static int agent_serve(struct to_call *call, struct agent_kept *kept)
+static int agent_serve(struct to_call *call, struct to_agent *agent)
 {
 	static const int ends[] = { SIGHUP, SIGINT, SIGTERM, SIGPIPE };
 	struct sigaction old;
@@ -99,7 +79,7 @@ static int agent_serve(struct to_call *call, struct agent_kept *kept)
 	for (unsigned int i = 0; i < sizeof(ends) / sizeof(*ends); i++)
 		if (!sigaction(ends[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			agent_catch(ends[i]);
-	return to_agent_serve(kept, agent_line, stdin, stdout, &agent_stop, &call->err);
+	return to_agent_serve(agent, agent_request, stdin, stdout, &agent_stop, &call->err);
 }
 
 /* Warn of etcd or of decisions, which come from elsewhere. */
@@ -111,13 +91,13 @@ static void agent_note(const char *text)
 }
 
 static int agent_follow(struct to_call *call, const struct agent_args *args,
-			const struct agent_kept *kept)
+			struct to_agent *agent, int wake)
 {
 	char host[256] = "";
 	const struct to_agent_etcd config = {
 		.options = args->etcd, .server = args->node ? args->node : host,
-		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = kept->agent,
-		.stop = &agent_stop, .note = agent_note, .wake = kept->wake,
+		.ttl = args->lease_ns / 1000000000, .call = agent_request, .agent = agent,
+		.stop = &agent_stop, .note = agent_note, .wake = wake,
 	};
 
 	gethostname(host, sizeof(host) - 1);
@@ -126,21 +106,21 @@ static int agent_follow(struct to_call *call, const struct agent_args *args,
 	return to_agent_follow(&config, &call->err);
 }
 
-static int agent_work(struct to_call *call, const struct agent_args *args, struct agent_kept *kept)
+static int agent_work(struct to_call *call, const struct agent_args *args, struct to_agent *agent,
+		      int wake)
 {
 	const struct to_keeper_config config = {
 		.device = args->dev, .node = args->node, .applied = !args->stdio,
-		.note = agent_note_kept,
-		.changed = args->stdio ? agent_tell : agent_wake, .arg = kept,
+		.note = agent_note_kept, .changed = args->stdio ? NULL : agent_wake, .arg = &wake,
 	};
 	struct to_keeper *keeper = to_keeper_start(&config, &call->err);
 	int ret;
 
 	if (!keeper)
 		return -EIO;
-	to_agent_keep(kept->agent, keeper);
-	ret = args->stdio ? agent_serve(call, kept) : agent_follow(call, args, kept);
-	to_agent_keep(kept->agent, NULL);
+	to_agent_keep(agent, keeper);
+	ret = args->stdio ? agent_serve(call, agent) : agent_follow(call, args, agent, wake);
+	to_agent_keep(agent, NULL);
 	to_keeper_stop(keeper);
 	return ret;
 }
@@ -148,26 +128,22 @@ static int agent_work(struct to_call *call, const struct agent_args *args, struc
 static int agent_run(struct to_call *call, const void *data)
 {
 	const struct agent_args *args = data;
-	struct agent_kept kept = {};
 	struct to_counter_names names;
-	int ret;
+	struct to_agent *agent;
+	int ret, wake;
 
 	if (!args->stdio && !args->etcd.endpoints)
 		return to_usage(call, "--stdio, or etcd.endpoints in fabric.conf expected");
 	ret = to_counter_options_parse(call, args->counters, &names);
 	if (ret)
 		return ret;
-	kept.agent = to_agent_new(args->dev, args->counters ? &names : NULL, &call->err);
-	if (!kept.agent)
-		return -EINVAL;
-	kept.events = (struct to_agent_events){ .device = args->dev, .out = stdout };
-	kept.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = kept.wake < 0 ? to_error_set(&call->err, -errno, "eventfd: %s", strerror(errno)) :
-			      agent_work(call, args, &kept);
-	to_agent_events_close(&kept.events);
-	if (kept.wake >= 0)
-		close(kept.wake);
-	to_agent_free(kept.agent);
+	wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (wake < 0)
+		return to_error_set(&call->err, -errno, "eventfd: %s", strerror(errno));
+	agent = to_agent_new(args->dev, args->counters ? &names : NULL, &call->err);
+	ret = agent ? agent_work(call, args, agent, wake) : -EINVAL;
+	to_agent_free(agent);
+	close(wake);
 	return ret;
 }
 
