@@ -48,7 +48,7 @@ refused "a later version" 'version' "$(plan_edit '.version = 2')"
 check_fails "a server that is not in the plan: an error that says who is" \
 	"no server $(hostname).*it has $A, $B, $C" on "$B" toctl apply "$plan"
 refused "another server's part" \
-	'port eth0: interface eth0 has MAC 02:54:4f:00:01:00, the plan.s mac is 02:54:4f:00:00:00' \
+	'port eth1: interface eth1 has MAC 02:54:4f:00:01:01, the plan.s mac is 02:54:4f:00:00:01' \
 	"$plan" --node "$A"
 refused "a port with another MAC" 'interface eth1 has MAC .* the plan.s mac is 02:00:00:00:00:99' \
 	"$(plan_edit '(.servers[1].ports[1].mac) = "02:00:00:00:00:99"')"
