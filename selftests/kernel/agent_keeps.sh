@@ -124,6 +124,14 @@ check "a route in the place of the plan's" wait_for 30 deviates \
 	".kind == \"conflict\" and (.text | contains(\"route $(port_ip "$C" eth0)/32 dev other\"))"
 comes_back "the plan's, when that is gone" ip_b route del "$(port_ip "$C" eth0)" dev other
 check "and it is no longer named" wait_for 30 well
+must ip_b address add "$(port_ip "$C" eth0)/32" dev eth1
+check "an address of another server" wait_for 30 deviates \
+	'.kind == "conflict" and (.text | contains("an address of this server, too"))'
+apply "$B" "$plan" >/dev/null 2>"$tmp/warned"
+check "apply warns of it, too" grep -q "an address of this server, too" "$tmp/warned"
+check "and leaves it" grep -qw "$(port_ip "$C" eth0)" <(ip_b -br address show dev eth1)
+must ip_b address del "$(port_ip "$C" eth0)/32" dev eth1
+check "until it is taken away" wait_for 30 well
 
 # --- what an operator does ---
 

@@ -188,6 +188,18 @@ must on "$B" ip address add 192.0.2.1/24 dev eth0
 check "without it the plan goes in" apply "$B" "$plan"
 check "A reaches C again" wait_for 30 on "$A" ping -c 1 -W 1 "$(node "$C")"
 
+# --- another plan's addresses ---
+
+addresses() { # of B's eth0, that plans give it
+	on "$B" ip -4 -br address show dev eth0 | grep -o '10\.[0-9./]*'
+}
+moved=$(plan_edit '(.servers[] | select(.name == $b).ports[] | select(.name == "eth0")).ipv4 = "10.201.99.1"' \
+	--arg b "$B")
+must apply "$B" "$moved" >/dev/null
+is "apply takes the address of the plan before away" "$(addresses)" 10.201.99.1/32
+must apply "$B" "$plan" >/dev/null
+is "and back" "$(addresses)" "$(port_ip "$B" eth0)/32"
+
 # --- confirmed, or back ---
 
 routes() { on "$B" toctl show routes | sort; }
