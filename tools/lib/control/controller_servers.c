@@ -74,17 +74,22 @@ void to_controller_servers_look(struct controller *c)
 	}
 }
 
+/* Whether another line about one that is astray may be printed. */
+static bool servers_may_tell_astray(struct controller *c)
+{
+	bool tell = false;
+
+	for (unsigned int s = 0; s < c->plan->cluster->n_servers; s++)
+		tell |= c->astray[s] && servers_may_tell(c, s);
+	return tell;
+}
+
 /* What came of an attempt to bring @names, which @text has, too: once for each reason. */
 static void servers_note_brought(struct controller *c, json_t *names, const char *text, int ret,
 				 const struct to_error *err, double ms)
 {
-	bool tell = false;
-
-	if (ret == -ESTALE || (ret && !strcmp(err->text, c->brought.text)))
-		return;
-	for (unsigned int s = 0; s < c->plan->cluster->n_servers; s++)
-		tell |= c->astray[s] && servers_may_tell(c, s);
-	if (!tell)
+	if (ret == -ESTALE || (ret && !strcmp(err->text, c->brought.text)) ||
+	    !servers_may_tell_astray(c))
 		return;
 	to_run_log(c->config->log, "brought",
 		   json_pack("{s:O, s:b, s:f, s:s*}", "servers", names, "ok", !ret, "ms", ms,
@@ -100,6 +105,7 @@ bool to_controller_servers_bring(struct controller *c)
 	json_t *names = json_array();
 	struct to_error err = { 0 };
 	char text[160] = "";
+	bool later;
 	double ms;
 	int ret;
 
@@ -113,14 +119,16 @@ bool to_controller_servers_bring(struct controller *c)
 	ret = to_fabric_bring(c->fabric, c->astray, &err);
 	ms = to_clock_seconds_since(start) * 1e3;
 	to_controller_servers_leave_out(c, c->without.servers);
-	if (ret && ret != -ESTALE)
+	/* An agent may claim so each time. */
+	later = ret == -ESTALE && servers_may_tell_astray(c);
+	if (ret && !later)
 		to_course_failed(&c->course, TO_COURSE_BRING, to_clock_monotonic_ns());
 	servers_note_brought(c, names, text, ret, &err, ms);
 	if (ret)
 		c->brought = err;
 	json_decref(names);
 	to_controller_servers_look(c);
-	return ret != -ESTALE;
+	return !later;
 }
 
 bool to_controller_servers_as_planned(const struct controller *c)
