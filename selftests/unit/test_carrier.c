@@ -841,12 +841,65 @@ static void test_cleared(void **state)
 	assert_int_equal(n_changes(), 0);
 }
 
+/* Servers that answer, with light at all their ports but those of link @dark. */
+static void carrier_look_at(struct to_carrier *carrier, const struct to_link *dark, uint64_t now)
+{
+	struct to_fabric_server servers[SERVERS] = {};
+	uint64_t since;
+
+	for (unsigned int s = 0; s < SERVERS; s++)
+		servers[s] = (struct to_fabric_server){ .reached = true, .generation = 1,
+							.live = ~0ull };
+	if (dark) {
+		servers[dark->a.server].live &= ~(1ull << dark->a.port);
+		servers[dark->b.server].live &= ~(1ull << dark->b.port);
+	}
+	to_carrier_look(carrier, servers, plan, NULL, now);
+	to_carrier_settle(carrier, now, &since);
+}
+
+/* A link of an optical switch that was dark in a change is not suspect afterwards, but no other. */
+static void test_forgiven(void **state)
+{
+	const struct to_carrier_config config = TO_CARRIER_DEFAULTS;
+	const struct to_link *link = &plan->cluster->links[0];
+	struct to_port *port = &plan->cluster->servers[link->a.server].ports[link->a.port];
+	const struct to_carrier_port *a, *b;
+	struct to_carrier carrier;
+	uint64_t now = START;
+
+	(void)state;
+	assert_int_equal(to_carrier_init(&carrier, &config, SERVERS, now), 0);
+	a = to_carrier_port(&carrier, link->a);
+	b = to_carrier_port(&carrier, link->b);
+	carrier_look_at(&carrier, link, now += SECOND);
+	carrier_look_at(&carrier, link, now += config.after_ns);
+	assert_true(a->down && b->down);
+	carrier_look_at(&carrier, NULL, now += SECOND);
+	assert_true(a->down && b->down);
+	port->optical_switch = 0;
+	to_carrier_forgive(&carrier, plan->cluster, now, now);
+	assert_true(a->down && b->down);	/* they were before the change */
+	to_carrier_forgive(&carrier, plan->cluster, START, now);
+	assert_true(!a->down && b->down);
+	port->optical_switch = -1;
+	carrier_look_at(&carrier, NULL, now += SECOND);
+	assert_false(a->down);
+	/* still dark: it goes down by itself */
+	carrier_look_at(&carrier, link, now += SECOND);
+	assert_false(a->down);
+	carrier_look_at(&carrier, link, now += config.after_ns);
+	assert_true(a->down);
+	to_carrier_free(&carrier);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_away),
 		cmocka_unit_test(test_cleared),
+		cmocka_unit_test(test_forgiven),
 		cmocka_unit_test(test_cut_and_back),
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_flapping),

@@ -107,7 +107,11 @@ def hostile(made):
                f"{what}: no more", fabric.story())
     report(not fabric.lines("refused") and not fabric.lines("shift"),
            "a hostile agent: nothing else happens", fabric.story())
-    fabric.harm("s3", "generations", "sample", 1, 5)
+    fabric.harm("s3", "generations", "sample", 1, 40)
+    report(wait_for(lambda: load(f"{fabric.dir}/harm-s3")["count"] <= -40),
+           "a hostile agent, generations: the loop goes on", fabric.story())
+    said = fabric.lines("restored", lambda line: line["why"] == "a server has a later generation")
+    report(len(said) <= 10, "a hostile agent, generations: the log says no more", said)
     fabric.traffic(3)
     if fabric.wait("changed", "a hostile agent, generations"):
         report(fabric.lines("changed")[0]["generation"] < 100,

@@ -61,6 +61,23 @@ void to_carrier_begin_swapped(struct to_carrier *c, struct to_port_ref at,
 	p->hears_ns = now_ns > c->config.after_ns ? now_ns - c->config.after_ns : 0;
 }
 
+void to_carrier_forgive(struct to_carrier *c, const struct to_cluster *cluster, uint64_t since_ns,
+			uint64_t now_ns)
+{
+	for (uint32_t s = 0; s < cluster->n_servers; s++) {
+		for (uint32_t q = 0; q < cluster->servers[s].n_ports; q++) {
+			struct to_carrier_port *p = carrier_port(c, (struct to_port_ref){ s, q });
+
+			if (cluster->servers[s].ports[q].optical_switch < 0 ||
+			    !(p->down || p->troubled) || p->trouble_ns < since_ns)
+				continue;
+			p->down = p->troubled = false;
+			p->lit = true;
+			p->since_ns = now_ns;
+		}
+	}
+}
+
 static bool carrier_same(struct to_port_ref a, struct to_port_ref b)
 {
 	return a.server == b.server && a.port == b.port;

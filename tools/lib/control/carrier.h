@@ -74,6 +74,15 @@ void to_carrier_begin_swapped(struct to_carrier *carrier, struct to_port_ref at,
 			      struct to_port_ref hears, uint64_t now_ns);
 
 /**
+ * to_carrier_forgive() - Count ports of optical switches as up that were dark in a change of links
+ * @since_ns: CLOCK_MONOTONIC, when the change began
+ *
+ * Not their cables were at fault. One that is still dark goes down by itself.
+ */
+void to_carrier_forgive(struct to_carrier *carrier, const struct to_cluster *cluster,
+			uint64_t since_ns, uint64_t now_ns);
+
+/**
  * to_carrier_settle() - take ports down, and back, after a look at all
  * @since_ns: gets since when the first of them is dark or lit; set only with true
  *

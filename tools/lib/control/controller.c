@@ -122,6 +122,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 		return false;
 	}
 	c->next = next;
+	c->change_ns = decided;
 	ret = to_transition_make(&c->transition, c->plan, next, &err);
 	if (!ret)
 		ret = to_file_replace(c->path, c->next_path, &err);

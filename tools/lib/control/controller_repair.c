@@ -138,6 +138,8 @@ static bool controller_repair_make(struct controller *c, const char *action,
 	double shift, ms;
 	int ret = 0;
 
+	if (!c->broken)
+		c->change_ns = decided;
 	if (to_controller_state_is_repair(c, to))
 		ret = to_plan_save(to, c->next_path, &err);
 	if (!ret)

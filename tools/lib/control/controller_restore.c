@@ -19,6 +19,7 @@ static bool restore_moves_links(const struct controller *c)
 
 void to_controller_restore(struct controller *c, const char *why)
 {
+	const bool moves = restore_moves_links(c);
 	uint64_t start = to_clock_monotonic_ns();
 	struct to_error err = { 0 };
 	bool changed = false;
@@ -26,7 +27,7 @@ void to_controller_restore(struct controller *c, const char *why)
 	int ret;
 
 	to_fabric_status(c->fabric, NULL);
-	if (restore_moves_links(c))
+	if (moves)
 		to_fabric_leave_out(c->fabric, c->without.servers);
 	else
 		to_controller_servers_leave_out(c, c->without.servers);
@@ -37,6 +38,9 @@ void to_controller_restore(struct controller *c, const char *why)
 		to_course_failed(&c->course, TO_COURSE_RESTORE, to_clock_monotonic_ns());
 	else
 		to_course_done(&c->course, TO_COURSE_RESTORE);
+	if (!ret && moves)
+		to_carrier_forgive(&c->carrier, c->plan->cluster, c->change_ns,
+				   to_clock_monotonic_ns());
 	if (!ret) {
 		unlink(c->next_path);
 		if (!c->asked)

@@ -23,7 +23,8 @@ void to_controller_servers_look(struct controller *c);
 /**
  * to_controller_servers_bring() - Give servers that are astray the table that was decided on
  *
- * Return: false when one has a later generation: the fabric is to be restored.
+ * Return: false when one has a later generation: the fabric is to be restored. That is no more
+ * often than lines about one server are printed.
  */
 bool to_controller_servers_bring(struct controller *c);
 

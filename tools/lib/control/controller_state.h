@@ -44,6 +44,7 @@ struct controller_look {
  *	promised
  * @decide_ns, @ahead_ns: CLOCK_MONOTONIC; after a change that failed, none is made before;
  *	after a stage ahead that did, none is
+ * @change_ns: CLOCK_MONOTONIC; when the last change began
  * @dark: seconds of the change under way in which links were dark
  * @committed_ns: CLOCK_MONOTONIC; when all servers had last committed
  * @course: when what failed may be tried again
@@ -77,7 +78,7 @@ struct controller {
 	struct to_planning *planning;
 	struct controller_look planned;
 	int lock;
-	uint64_t onset_ns, committed_ns, decide_ns, ahead_ns;
+	uint64_t onset_ns, committed_ns, decide_ns, ahead_ns, change_ns;
 	double dark;
 	struct to_course course;
 	bool broken, outdated;
