@@ -44,6 +44,7 @@ struct traffic_key {
 
 /* Classes as in enum topoopt_traffic_class. */
 #define TRAFFIC_CLASS_SHIFT 30
+#define TRAFFIC_CLASS_CHECK 3	/* TOPOOPT_ACCOUNT_CHECK */
 #define TRAFFIC_IFINDEX_MAX ((1u << TRAFFIC_CLASS_SHIFT) - 1)
 
 static inline struct traffic_key traffic_key(__u32 in, __u32 out, __u32 src,

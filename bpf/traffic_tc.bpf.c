@@ -138,6 +138,8 @@ static __always_inline void parse(struct __sk_buff *skb, struct packet *packet)
 			offset += packet->jumbo;
 		}
 		parse_l4(skb, offset, ip6.nexthdr, packet);
+	} else if (protocol == bpf_htons(ETH_P_CFM)) {
+		packet->class = TRAFFIC_CLASS_CHECK;
 	}
 }
 

@@ -378,7 +378,7 @@ static void topoopt_continuity_send(const struct topoopt_port *port,
 	topoopt_stats_add(port->stats, TOPOOPT_CHECK_SENT, 1);
 	if (!dev_queue_xmit(skb) && topoopt_account_enabled())
 		topoopt_account(port->tdev, NULL, port, TOPOOPT_SERVER_NONE,
-				TOPOOPT_SERVER_NONE, TOPOOPT_TRAFFIC_CLASS_OTHER, 1,
+				TOPOOPT_SERVER_NONE, TOPOOPT_ACCOUNT_CHECK, 1,
 				ETH_HLEN + len);
 }
 

@@ -112,7 +112,8 @@ static void topoopt_relay_local(const struct topoopt_port *port,
  * packet was not parsed.
  */
 static void topoopt_relay_account(const struct topoopt_port *port,
-				  const struct sk_buff *skb, struct topoopt_flow *flow)
+				  const struct sk_buff *skb, struct topoopt_flow *flow,
+				  u32 class)
 {
 	u32 packets = 1, bytes = ETH_HLEN + skb->len;
 
@@ -123,8 +124,7 @@ static void topoopt_relay_account(const struct topoopt_port *port,
 	else if (skb_vlan_tag_present(skb))
 		bytes += VLAN_HLEN;
 	topoopt_account(port->tdev, port, NULL, TOPOOPT_SERVER_NONE,
-			TOPOOPT_SERVER_NONE, TOPOOPT_TRAFFIC_CLASS_OTHER,
-			packets, bytes);
+			TOPOOPT_SERVER_NONE, class, packets, bytes);
 }
 
 /* Left to the stack. @flow is NULL when the packet was not parsed. */
@@ -132,7 +132,7 @@ static rx_handler_result_t topoopt_relay_pass(const struct topoopt_port *port,
 					      const struct sk_buff *skb,
 					      struct topoopt_flow *flow)
 {
-	topoopt_relay_account(port, skb, flow);
+	topoopt_relay_account(port, skb, flow, TOPOOPT_TRAFFIC_CLASS_OTHER);
 	return RX_HANDLER_PASS;
 }
 
@@ -147,9 +147,9 @@ static noinline rx_handler_result_t topoopt_relay_check(struct sk_buff **pskb,
 		return RX_HANDLER_CONSUMED;
 	}
 	*pskb = skb;
-	topoopt_relay_account(port, skb, NULL);
 	if (!topoopt_continuity_receive(port, skb))
-		return RX_HANDLER_PASS;
+		return topoopt_relay_pass(port, skb, NULL);
+	topoopt_relay_account(port, skb, NULL, TOPOOPT_ACCOUNT_CHECK);
 	consume_skb(skb);
 	return RX_HANDLER_CONSUMED;
 }

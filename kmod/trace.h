@@ -30,7 +30,8 @@ TRACE_DEFINE_ENUM(TOPOOPT_CHECK_REASON_RECOVERING);
 #define topoopt_trace_class(class)					\
 	__print_symbolic(class, { TOPOOPT_TRAFFIC_CLASS_ROCE, "roce" },	\
 			 { TOPOOPT_TRAFFIC_CLASS_TCP, "tcp" },		\
-			 { TOPOOPT_TRAFFIC_CLASS_OTHER, "other" })
+			 { TOPOOPT_TRAFFIC_CLASS_OTHER, "other" },	\
+			 { TOPOOPT_ACCOUNT_CHECK, "check" })
 
 #define topoopt_trace_nexthop(kind)					\
 	__print_symbolic(kind, { 0, "primary" }, { 1, "backup" },	\

@@ -107,10 +107,8 @@ bytes=$((4 * (23 + 42) + 4 * (23 + 62)))
 is "they have what s0 sent to s2" "$(toctl tm show "$tmp/fabric.tm" --json | jq -c .bytes)" \
 	"[[0,0,$bytes,0],[0,0,0,0],[0,0,0,0],[0,0,0,0]]"
 # half of it enters s2 by the other port first, and comes back by the right one
-# but for frames of nobody, which are continuity checks
-is "the NICs of s2 counted it as often as it came" "$(jq '[.samples[]
-	| (.ports[][1]), ((.flows // [])[] | select(.[0] >= 0 and .[2] < 0) | -.[-1])] | add' "$tmp/s2.tm")" \
-	"$((bytes + bytes / 2))"
+is "the NICs of s2 counted it as often as it came" \
+	"$(jq -s 'map(.samples[].ports[][1]) | add' "$tmp/s2.tm")" "$((bytes + bytes / 2))"
 kill "${listeners[@]}"
 
 # --- RDMA ---

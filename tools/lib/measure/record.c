@@ -10,6 +10,8 @@
 #include "kernel/diff.h"
 #include "kernel/resolve.h"
 
+#define RECORD_TRIES 8	/* to start while nothing passes */
+
 /**
  * struct to_recorder - a recording under way
  * @plan: that of @config, held
@@ -18,6 +20,7 @@
  * @counters: of what the ports transmit by, and after these of those by which they
  *	receive, where these count apart
  * @before: their counters when the current sample started
+ * @early: continuity checks that programs saw and counters did not count yet
  * @start_ns, @mono_ns: when that was
  */
 struct to_recorder {
@@ -29,7 +32,7 @@ struct to_recorder {
 	struct to_traffic_port ports[TO_PORTS_MAX];
 	bool on_tx[TO_PORTS_MAX];
 	struct to_counters *counters;
-	struct to_tm_counters before[TO_PORTS_MAX];
+	struct to_tm_counters before[TO_PORTS_MAX], early[TO_PORTS_MAX];
 	uint64_t start_ns, mono_ns;
 	struct to_traffic_programs *traffic;
 	struct to_tm *tm;
@@ -209,13 +212,36 @@ static uint64_t record_grown(uint64_t before, uint64_t after)
 	return after > before ? after - before : 0;
 }
 
+/* What was counted without continuity checks; those that it lacks are to be counted next. */
+static uint64_t record_without(uint64_t counted, uint64_t checks, uint64_t *early)
+{
+	checks += *early;
+	*early = checks > counted ? checks - counted : 0;
+	return counted > checks ? counted - checks : 0;
+}
+
+/*
+ * Matrices know no continuity checks: they are no traffic of servers, and ends that count
+ * them at different times would have them taken for some.
+ */
+static void record_leave_out(struct to_tm_counters *counted, const struct to_tm_counters *checks,
+			     struct to_tm_counters *early)
+{
+	counted->rx_packets = record_without(counted->rx_packets, checks->rx_packets,
+					     &early->rx_packets);
+	counted->rx_bytes = record_without(counted->rx_bytes, checks->rx_bytes, &early->rx_bytes);
+	counted->tx_packets = record_without(counted->tx_packets, checks->tx_packets,
+					     &early->tx_packets);
+	counted->tx_bytes = record_without(counted->tx_bytes, checks->tx_bytes, &early->tx_bytes);
+}
+
 /*
  * End a sample and start the next. The counters are read right before the programs turn
  * to the other map: nothing stands between that does not have to.
  */
 static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 {
-	struct to_tm_counters after[TO_PORTS_MAX];
+	struct to_tm_counters after[TO_PORTS_MAX], checks[TO_PORTS_MAX] = {};
 	uint64_t end_ns, mono_ns, begun_ns;
 	int ret;
 
@@ -229,7 +255,7 @@ static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 		return ret;
 	end_ns = to_clock_realtime_ns();
 	mono_ns = to_clock_monotonic_ns();
-	ret = to_traffic_programs_read(r->traffic, sample, r->err);
+	ret = to_traffic_programs_read(r->traffic, sample, checks, r->err);
 	if (ret)
 		return ret;
 	sample->spread_ns = mono_ns - begun_ns;
@@ -245,6 +271,7 @@ static int record_cut(struct to_recorder *r, struct to_tm_sample *sample)
 			.tx_packets = record_grown(b->tx_packets, a->tx_packets),
 			.tx_bytes = record_grown(b->tx_bytes, a->tx_bytes),
 		};
+		record_leave_out(&sample->ports[p], &checks[p], &r->early[p]);
 		r->before[p] = *a;
 	}
 	r->start_ns = end_ns;
@@ -303,17 +330,26 @@ int to_recorder_cut(struct to_recorder *r, struct to_error *err)
 
 /*
  * Start the first sample. A frame that passes meanwhile is seen by the programs and not
- * counted by the NIC, as is one at the end of the last sample. The other way round it would
- * be taken for one that bypassed the kernel.
+ * counted by the NIC, as is one at the end of the last sample; the other way round it would
+ * be taken for one that bypassed the kernel. Better is a moment without any.
  */
 static int record_start(struct to_recorder *r)
 {
-	int ret = to_recorder_cut(r, r->err);
+	const size_t size = r->tm->n_ports * sizeof(*r->before);
+	struct to_tm_counters before[TO_PORTS_MAX];
+	unsigned int tries = 0;
+	int ret;
 
-	if (ret)
-		return ret;
-	to_recorder_drop(r);
-	return record_read_counters(r, r->before);
+	do {
+		ret = to_recorder_cut(r, r->err);
+		if (ret)
+			return ret;
+		to_recorder_drop(r);
+		memcpy(before, r->before, size);
+		ret = record_read_counters(r, r->before);
+	} while (!ret && memcmp(before, r->before, size) && ++tries < RECORD_TRIES);
+	memset(r->early, 0, sizeof(r->early));
+	return ret;
 }
 
 struct to_tm *to_recorder_tm(const struct to_recorder *r)

@@ -603,27 +603,6 @@ bool to_tm_account_waits(const struct to_tm_account *a)
 	return a->stale[TO_TM_SENT] && a->stale[TO_TM_RECEIVED];
 }
 
-/*
- * Frames of nobody, such as continuity checks, pass all the time. What one end saw of them
- * while the other did not record does not tell which end sees more.
- */
-static void account_set_apart(struct to_tm_account *a, const struct to_tm_cell *cells,
-			      struct to_tm_rows *rows)
-{
-	for (uint32_t i = 0; i < a->n_sightings; i++) {
-		struct to_tm_sighting *s = &a->sightings[i];
-		const struct to_tm_cell *cell = &cells[s->column];
-
-		if (s->src != TO_TM_NONE || s->column >= rows->settled || cell->both)
-			continue;
-		if (s->side == (cell->counted[TO_TM_SENT].bytes ? TO_TM_SENT : TO_TM_RECEIVED)) {
-			rows->seen[0][s->column] += s->amount.packets;
-			rows->seen[1][s->column] += s->amount.bytes;
-		}
-		s->amount = (struct to_tm_amount){ 0 };
-	}
-}
-
 int to_tm_account_settle(struct to_tm_account *a, const struct to_tm_link *link,
 			 struct to_tm_cell *cells, struct to_tm_rows *rows)
 {
@@ -634,7 +613,6 @@ int to_tm_account_settle(struct to_tm_account *a, const struct to_tm_link *link,
 		memset(rows->seen[i], 0, size);
 		memset(rows->direct[i], 0, size);
 	}
-	account_set_apart(a, cells, rows);
 	if (a->n_sightings)
 		qsort(a->sightings, a->n_sightings, sizeof(*a->sightings), account_compare);
 	ret = account_weigh_all(a, link, rows);

@@ -341,7 +341,21 @@ static uint32_t programs_server_of(const struct to_traffic_programs *t, uint32_t
 struct reading {
 	const struct to_traffic_programs *traffic;
 	struct to_tm_sample *sample;
+	struct to_tm_counters *checks;
 };
+
+/* A continuity check, which is at one port. */
+static void programs_add_check(struct to_tm_counters *checks, int in, int out,
+			       const struct traffic_value *value)
+{
+	if (out >= 0) {
+		checks[out].tx_packets += value->packets;
+		checks[out].tx_bytes += value->bytes;
+	} else if (in >= 0) {
+		checks[in].rx_packets += value->packets;
+		checks[in].rx_bytes += value->bytes;
+	}
+}
 
 static int programs_add_flow(const struct traffic_key *key,
 			     const struct traffic_value *value, void *arg)
@@ -360,6 +374,10 @@ static int programs_add_flow(const struct traffic_key *key,
 
 	if (!flow.packets)
 		return 0;
+	if (flow.class == TRAFFIC_CLASS_CHECK) {
+		programs_add_check(((struct reading *)arg)->checks, flow.in, flow.out, value);
+		return 0;
+	}
 	if (flow.in < TO_TM_NO_PORT || flow.out < TO_TM_NO_PORT ||
 	    flow.class >= TO_TM_CLASSES) {	/* a port the plan lacks */
 		sample->lost.packets += flow.packets;
@@ -404,9 +422,9 @@ static void programs_join_flows(struct to_tm_sample *sample)
 }
 
 int to_traffic_programs_read(struct to_traffic_programs *t, struct to_tm_sample *sample,
-			     struct to_error *err)
+			     struct to_tm_counters *checks, struct to_error *err)
 {
-	struct reading reading = { t, sample };
+	struct reading reading = { t, sample, checks };
 	struct traffic_value lost;
 	int ret;
 

@@ -70,6 +70,7 @@ const char *to_traffic_programs_source(const struct to_traffic_programs *traffic
 /**
  * to_traffic_programs_read() - end the epoch and read it
  * @sample: gets flows and lost
+ * @checks: of the plan's ports, 0; get the continuity checks, which are no flow
  *
  * The next epoch starts in the same instant: every packet is in exactly one.
  * Waits until no program counts into the old one any more (RCU).
@@ -77,6 +78,6 @@ const char *to_traffic_programs_source(const struct to_traffic_programs *traffic
  * Return: 0, or a negative errno with @err.
  */
 int to_traffic_programs_read(struct to_traffic_programs *traffic, struct to_tm_sample *sample,
-			     struct to_error *err);
+			     struct to_tm_counters *checks, struct to_error *err);
 
 #endif
