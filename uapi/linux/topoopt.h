@@ -47,9 +47,9 @@ enum topoopt_traffic_class {
  * enum topoopt_account_argument - Arguments of a program of account, 8 bytes
  *   each.
  * @TOPOOPT_ACCOUNT_ARGUMENT_PORTS: ifindex of the egress port << 32 | traffic
- *   class, or account-check, << 30 | ifindex of the ingress port. Egress 0 is a
- *   packet delivered to this server, ingress 0 one that this server originated
- *   through the device.
+ *   class, or account-check, << 30 | ifindex of the ingress port. Egress 0 is
+ *   a packet delivered to this server, ingress 0 one that this server
+ *   originated through the device.
  * @TOPOOPT_ACCOUNT_ARGUMENT_PAIR: Source << 32 | destination: indices of the
  *   servers that own the addresses, or server-none.
  * @TOPOOPT_ACCOUNT_ARGUMENT_PACKETS: Packets on the wire; a GSO packet counts
