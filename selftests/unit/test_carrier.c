@@ -19,6 +19,7 @@
 #include "control/controller.h"
 #include "control/fabric_link.h"
 #include "format/plan_json.h"
+#include "kernel/peers.h"
 
 #define SERVERS 6
 #define DEGREE 3
@@ -893,9 +894,104 @@ static void test_forgiven(void **state)
 	to_carrier_free(&carrier);
 }
 
+/* Let port @at, whose table expects a port @planned, hear @hears; @mac: with the MAC expected. */
+static void hear(struct to_fabric_server *servers, struct to_peer *peer, struct to_port_ref at,
+		 struct to_port_ref planned, const struct to_port_ref *hears, bool mac)
+{
+	const struct to_server *all = plan->cluster->servers;
+	const bool same = hears && !memcmp(hears, &planned, sizeof(planned)) && mac;
+
+	*peer = (struct to_peer){ .transit = same, .local = same, .heard = same, .reason =
+		same ? TOPOOPT_CHECK_REASON_HEARD : hears ? TOPOOPT_CHECK_REASON_STRANGER :
+		TOPOOPT_CHECK_REASON_SILENT };
+	strcpy(peer->port, all[at.server].ports[at.port].name);
+	strcpy(peer->server, all[planned.server].name);
+	strcpy(peer->server_port, all[planned.server].ports[planned.port].name);
+	if (hears && !same) {
+		strcpy(peer->stranger, all[hears->server].name);
+		strcpy(peer->stranger_port, all[hears->server].ports[hears->port].name);
+	}
+	servers[at.server].peers = peer;
+	servers[at.server].n_peers = 1;
+}
+
+/*
+ * A cable leads from the first end of link 0 to another port of the server at the second. The end that was silent
+ * hears it once the plan expects that, which is no reason to doubt it.
+ */
+static void test_recabled(void **state)
+{
+	const struct to_carrier_config config = TO_CARRIER_DEFAULTS;
+	const struct to_link *link = &plan->cluster->links[0], *other = link;
+	struct to_fabric_server servers[SERVERS] = {};
+	struct to_peer at_a, at_near;
+	struct to_carrier carrier;
+	const struct to_port_ref a = link->a, b = link->b;
+	struct to_port_ref near, far;	/* ends of @other, @near at the server of @b */
+	struct to_link *found;
+	uint64_t now = START, since;
+
+	(void)state;
+	for (unsigned int s = 0; s < SERVERS; s++)
+		servers[s] = (struct to_fabric_server){ .reached = true, .generation = 1,
+							.live = ~0ull };
+	while (other == link || (other->a.server != b.server && other->b.server != b.server))
+		other++;
+	near = other->a.server == b.server ? other->a : other->b;
+	far = other->a.server == b.server ? other->b : other->a;
+	assert_int_equal(to_carrier_init(&carrier, &config, SERVERS, now), 0);
+	hear(servers, &at_a, a, b, &near, true);
+	hear(servers, &at_near, near, far, NULL, true);
+	for (unsigned int i = 0; i < 2; i++) {
+		now += config.after_ns;
+		to_carrier_look(&carrier, servers, plan, NULL, now);
+		to_carrier_settle(&carrier, now, &since);
+	}
+	assert_true(to_carrier_port(&carrier, near)->down);
+	/* the plan in force expects what is heard */
+	hear(servers, &at_a, a, near, &near, true);
+	hear(servers, &at_near, near, a, &a, true);
+	to_carrier_look(&carrier, servers, plan, NULL, ++now);
+	to_carrier_settle(&carrier, now, &since);
+	assert_int_equal(to_carrier_find_recabled(&carrier, plan, now, &found), 1);
+	assert_memory_equal(&found->a, a.server < near.server ? &a : &near, sizeof(a));
+	free(found);
+	to_carrier_free(&carrier);
+}
+
+/* A port with another MAC than the plan's has another NIC: no cable leads elsewhere. */
+static void test_replaced(void **state)
+{
+	const struct to_carrier_config config = TO_CARRIER_DEFAULTS;
+	const struct to_link *link = &plan->cluster->links[0];
+	struct to_fabric_server servers[SERVERS] = {};
+	struct to_peer peer;
+	struct to_carrier carrier;
+	struct to_link *found;
+	uint64_t now = START, since;
+
+	(void)state;
+	for (unsigned int s = 0; s < SERVERS; s++)
+		servers[s] = (struct to_fabric_server){ .reached = true, .generation = 1,
+							.live = ~0ull };
+	assert_int_equal(to_carrier_init(&carrier, &config, SERVERS, now), 0);
+	hear(servers, &peer, link->a, link->b, &link->b, false);
+	for (unsigned int i = 0; i < 3; i++) {
+		now += config.after_ns;
+		to_carrier_look(&carrier, servers, plan, NULL, now);
+		to_carrier_settle(&carrier, now, &since);
+	}
+	assert_true(to_carrier_port(&carrier, link->a)->down);
+	assert_int_equal(to_carrier_port(&carrier, link->a)->reason, TO_HELD_REPLACED);
+	assert_int_equal(to_carrier_find_recabled(&carrier, plan, now, &found), 0);
+	to_carrier_free(&carrier);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_recabled),
+		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_away),
 		cmocka_unit_test(test_cleared),

@@ -241,13 +241,12 @@ static struct to_port_ref carrier_planned(const struct to_plan *plan, struct to_
 	return at;
 }
 
-/* Whether @at hears a port that is not the one of @plan, for long enough. */
-static bool carrier_hears_other(const struct to_carrier *c, struct to_port_ref at, uint64_t now_ns)
+/* Whether @at is down as it hears a port that is not the one of @plan. */
+static bool carrier_hears_other(const struct to_carrier *c, struct to_port_ref at)
 {
 	const struct to_carrier_port *p = to_carrier_port(c, at);
 
-	return p->down && p->stranger && p->reason == TO_HELD_SWAPPED &&
-	       now_ns - p->hears_ns >= c->config.after_ns;
+	return p->down && p->stranger && p->reason == TO_HELD_SWAPPED;
 }
 
 /*
@@ -263,22 +262,27 @@ static bool carrier_may_hear(const struct to_carrier *c, const struct to_plan *p
 	       carrier_planned(plan, at).server == other.server;
 }
 
-/* Whether a cable leads from @at, which hears another port than that of @plan, to that port. */
+/*
+ * Whether a cable leads from @at, which has heard another port than that of @plan for long
+ * enough, to that port. That may begin to hear later, with the plan that expects it.
+ */
 static bool carrier_is_recabled(const struct to_carrier *c, const struct to_plan *plan,
 				struct to_port_ref at, uint64_t now_ns)
 {
-	struct to_port_ref other;
+	const struct to_carrier_port *p = to_carrier_port(c, at), *q;
+	const struct to_port_ref other = p->hears;
 
-	if (!carrier_hears_other(c, at, now_ns))
-		return false;
-	other = to_carrier_port(c, at)->hears;
-	if (other.server == at.server || !carrier_is_free(plan->cluster, at) ||
+	if (!carrier_hears_other(c, at) || now_ns - p->hears_ns < c->config.after_ns ||
+	    other.server == at.server || !carrier_is_free(plan->cluster, at) ||
 	    !carrier_is_free(plan->cluster, other))
 		return false;
-	if (!carrier_hears_other(c, other, now_ns))
+	if (!carrier_hears_other(c, other))
 		return carrier_may_hear(c, plan, other, at);
+	q = to_carrier_port(c, other);
+	if (!carrier_same(q->hears, at))
+		return false;
 	/* found once, by the end that comes first */
-	return other.server > at.server && carrier_same(to_carrier_port(c, other)->hears, at);
+	return other.server > at.server || now_ns - q->hears_ns < c->config.after_ns;
 }
 
 int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *plan,

@@ -12,6 +12,7 @@ const char *const to_held_words[] = {
 	[TO_HELD_CUT] = "cut",
 	[TO_HELD_SILENT] = "silent",
 	[TO_HELD_SWAPPED] = "swapped",
+	[TO_HELD_REPLACED] = "replaced",
 	[TO_HELD_NO_TABLE] = "no-table",
 	[TO_HELD_DEVICE_DOWN] = "device-down",
 	[TO_HELD_FABRIC] = "fabric",
@@ -81,6 +82,11 @@ void to_held_look(const struct to_fabric_server *server, const struct to_cluster
 		end->stranger = held_find(c, peer->stranger, peer->stranger_port, &end->hears);
 	if (held_is(c, to, peer->server, peer->server_port)) {
 		end->reason = held_reason(peer, live);
+		if (end->reason == TO_HELD_SWAPPED &&
+		    held_is(c, to, peer->stranger, peer->stranger_port)) {
+			end->reason = TO_HELD_REPLACED;
+			end->stranger = false;
+		}
 		if (end->reason == TO_HELD_SILENT && peer->heard)
 			end->silence_ns = peer->silence_ms * HELD_NS_PER_MS;
 	} else if (peer->transit) {

@@ -18,6 +18,7 @@ enum to_held {
 	TO_HELD_CUT,		/* no light */
 	TO_HELD_SILENT,		/* light, and one end does not hear the other */
 	TO_HELD_SWAPPED,	/* another port is heard than the plan's */
+	TO_HELD_REPLACED,	/* the plan's port is heard, with another MAC: its NIC is another */
 	TO_HELD_NO_TABLE,	/* the server at the other end has no table: it relays nothing */
 	TO_HELD_DEVICE_DOWN,	/* the topoopt device at the other end is down */
 	TO_HELD_FABRIC,		/* the other end is another fabric's */

@@ -90,24 +90,29 @@ static int counters_take_stats64(const struct nlmsghdr *nlh, void *arg)
 static int counters_read_stats64(struct to_counters *c, struct to_tm_counters *values,
 				 struct to_error *err)
 {
+	unsigned int asked = 0;
 	int ret;
 
 	memset(c->requests, 0, c->n * COUNTERS_REQUEST);
 	for (unsigned int i = 0; i < c->n; i++) {
-		struct nlmsghdr *nlh = mnl_nlmsg_put_header(c->requests + i * COUNTERS_REQUEST);
-		struct if_stats_msg *request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
+		struct nlmsghdr *nlh;
+		struct if_stats_msg *request;
 
+		if (!c->ifindex[i])
+			continue;
+		nlh = mnl_nlmsg_put_header(c->requests + asked++ * COUNTERS_REQUEST);
+		request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
 		nlh->nlmsg_type = RTM_GETSTATS;
 		request->ifindex = c->ifindex[i];
 		request->filter_mask = IFLA_STATS_FILTER_BIT(IFLA_STATS_LINK_64);
 	}
 	c->values = values;
 	c->got = 0;
-	ret = to_netlink_get(c->nl, c->requests, c->n * COUNTERS_REQUEST,
+	ret = to_netlink_get(c->nl, c->requests, asked * COUNTERS_REQUEST,
 			     counters_take_stats64, NULL, c, err);
-	if (!ret && c->got != c->n)
+	if (!ret && c->got != asked)
 		ret = to_error_set(err, -EIO, "the kernel told of %u of %u interfaces", c->got,
-				   c->n);
+				   asked);
 	return ret;
 }
 
@@ -208,6 +213,8 @@ struct to_counters *to_counters_open(struct to_netlink *nl, const uint32_t *ifin
 	for (unsigned int k = 0; names && k < sizeof(c->wanted) / sizeof(*c->wanted); k++)
 		c->wanted[k] = names->name[k];
 	for (unsigned int i = 0; names && i < n; i++) {
+		if (!ifindex[i])
+			continue;
 		c->nics[i] = to_ethtool_stats_open(ifindex[i], c->wanted, 4, err);
 		if (!c->nics[i]) {
 			to_counters_close(c);
@@ -240,9 +247,11 @@ int to_counters_read(struct to_counters *c, struct to_tm_counters *values, struc
 {
 	int ret = 0;
 
+	memset(values, 0, c->n * sizeof(*values));
 	if (!c->names)
 		return counters_read_stats64(c, values, err);
 	for (unsigned int i = 0; !ret && i < c->n; i++)
-		ret = counters_read_ethtool(c, i, &values[i], err);
+		if (c->nics[i])
+			ret = counters_read_ethtool(c, i, &values[i], err);
 	return ret;
 }

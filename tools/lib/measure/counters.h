@@ -51,7 +51,8 @@ struct to_counters;
 
 /**
  * to_counters_open() - find them
- * @nl: socket of NETLINK_ROUTE; used until closed, as are @ifindex (copied) and @names
+ * @nl: socket of NETLINK_ROUTE; used until closed, as is @names
+ * @ifindex: copied; an interface that is not there has 0, and counts nothing
  * @names: NULL for the standard ones of rtnetlink
  *
  * All that need not be done while reading is done here.
