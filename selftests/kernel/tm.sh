@@ -323,7 +323,7 @@ agent_up() { # NAMES: an agent that counts from now on
 	coproc agent { on "$A" toctl agent --stdio --nic-counters "$1,fcs"; }
 	agent_pid=$!
 	ask "$(jq -c --arg a "$A" '{op: "stage", generation: 1, job,
-		cluster: ({format: "topoopt-cluster", version: 1, servers,
+		cluster: ({format: "topoopt-cluster", version: 1, servers, checks,
 			links: [.links[] | {a, b}]} | tojson),
 		table: (.tables[] | select(.server == $a) | tojson)}' "$plan")"
 	ask '{"op": "abort"}'
