@@ -145,7 +145,8 @@ struct to_plan {
 					   these links, seconds; 0: not known */
 	struct to_port_ref *down;	/* ports, and servers with TO_DOWN_SERVER, that are not used */
 	struct to_link *dark;		/* links that no table uses, as an end is down; their
-					   cross-connects stay, so that light comes back */
+					   cross-connects stay, so that light comes back. One end
+					   of a duplex link may have another link */
 	json_t *predictions;		/* object of figures, owned; see to_verify() */
 	unsigned int held;		/* calls of to_plan_free() that only undo to_plan_hold() */
 };

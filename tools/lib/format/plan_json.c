@@ -371,7 +371,7 @@ static const struct to_json_field dark_fields[] = {
 	{}
 };
 
-/* Ports of dark links wait for their light, so no other link has them. */
+/* A port of a dark link waits for light. The other one, too, unless its cable leads elsewhere. */
 int to_plan_read_dark(const struct to_json *at, void *to)
 {
 	struct to_plan *plan = to;
@@ -388,12 +388,11 @@ int to_plan_read_dark(const struct to_json *at, void *to)
 		struct to_json child = to_json_element(at, i);
 		const struct to_link *link = &plan->dark[i];
 
-		if (!to_plan_peer(plan, link->a, &peer))
+		if (!to_plan_peer(plan, link->a, &peer) &&
+		    (c.link_mode == TO_LINKS_SIMPLEX || !to_plan_peer(plan, link->b, &peer)))
 			ret = to_json_error_at(&child, "a", -EEXIST,
-					       "the port is on a link that is not dark");
-		else if (c.link_mode == TO_LINKS_DUPLEX && !to_plan_peer(plan, link->b, &peer))
-			ret = to_json_error_at(&child, "b", -EEXIST,
-					       "the port is on a link that is not dark");
+					       "the port is on a link that is not dark%s",
+					       c.link_mode == TO_LINKS_SIMPLEX ? "" : ", as is b");
 	}
 	return ret;
 }

@@ -339,8 +339,11 @@ static int desired_add_peer(struct builder *b, unsigned int port, struct to_port
 	return 0;
 }
 
-/* Expect the other end of @link; of a simplex link when another one leads back. */
-static int desired_add_link_peer(struct builder *b, const struct to_link *link)
+/*
+ * Expect the other end of @link; of a simplex link when another one leads back. A port of a
+ * @dark link that has another link expects nobody else.
+ */
+static int desired_add_link_peer(struct builder *b, const struct to_link *link, bool dark)
 {
 	struct to_port_ref self = link->a, end = link->b, back;
 
@@ -348,7 +351,7 @@ static int desired_add_link_peer(struct builder *b, const struct to_link *link)
 		self = link->b;
 		end = link->a;
 	}
-	if (self.server != b->v.server)
+	if (self.server != b->v.server || (dark && b->v.linked[self.port]))
 		return 0;
 	if (b->v.cluster->link_mode == TO_LINKS_SIMPLEX &&
 	    (to_plan_peer(b->v.plan, end, &back) || !desired_same_port(back, self)))
@@ -373,9 +376,9 @@ static int desired_add_checks(struct builder *b)
 	memcpy(b->out->check.key, checks->key, sizeof(checks->key));
 	strcpy(b->out->check.server, b->v.self->name);
 	for (unsigned int i = 0; !ret && i < b->v.cluster->n_links; i++)
-		ret = desired_add_link_peer(b, &b->v.cluster->links[i]);
+		ret = desired_add_link_peer(b, &b->v.cluster->links[i], false);
 	for (unsigned int i = 0; !ret && i < plan->n_dark; i++)
-		ret = desired_add_link_peer(b, &plan->dark[i]);
+		ret = desired_add_link_peer(b, &plan->dark[i], true);
 	return ret;
 }
 

@@ -67,6 +67,25 @@ static bool repair_ports_used(const struct repair_ports *p, const struct to_link
 	       p->in[link->b.server] >> link->b.port & 1;
 }
 
+/*
+ * Whether an end of @link, which is dark, goes on listening. The cable may lead elsewhere now,
+ * so that one end has another link; a port on an optical switch would have been given one, too.
+ */
+static bool repair_listens(const struct to_cluster *c, const struct repair_ports *p,
+			   const struct to_link *link)
+{
+	const struct to_port *a = &c->servers[link->a.server].ports[link->a.port];
+	const struct to_port *b = &c->servers[link->b.server].ports[link->b.port];
+
+	if (to_link_is_shared(c, link))
+		return false;
+	if (!repair_ports_used(p, link))
+		return true;
+	return p->duplex && a->optical_switch < 0 && b->optical_switch < 0 &&
+	       !(p->out[link->a.server] >> link->a.port & 1 &&
+		 p->out[link->b.server] >> link->b.port & 1);
+}
+
 /* Other ports for @link, which is dark. Return: whether there are any. */
 static bool repair_move(const struct repair *r, struct repair_ports *used, struct to_link *link)
 {
@@ -134,9 +153,8 @@ static int repair_links(struct repair *r, struct to_repair *repair)
 		}
 	}
 	repair->dark = n_dark;
-	/* a port that was put to another use waits for nothing, nor does one on a packet switch */
 	for (unsigned int i = 0; i < n_dark; i++)
-		if (!to_link_is_shared(c, &dark[i]) && !repair_ports_used(&used, &dark[i]))
+		if (repair_listens(c, &used, &dark[i]))
 			dark[r->n_dark++] = dark[i];
 	for (unsigned int i = 0; i < r->plan->n_dark; i++)
 		dark[r->n_dark++] = r->plan->dark[i];
