@@ -42,9 +42,8 @@ static int state_add_peers(struct to_genl *genl, uint32_t device, json_t *reply,
 	unsigned int n = 0;
 	int ret;
 
-	json_object_set_new(reply, "features", genl->checks ? json_pack("[s]", "checks") :
-							       json_array());
-	if (!genl->checks)
+	json_object_set_new(reply, "features", to_module_features(&genl->module));
+	if (!to_module_has(&genl->module, TOPOOPT_FEATURE_CHECKS))
 		return 0;
 	ret = to_peers_get(genl, device, &peers, &n, err);
 	if (!ret)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Each with the words for it in a sentence. */
 static const struct {
@@ -13,16 +12,6 @@ static const struct {
 };
 
 #define N_FEATURES (sizeof(module_features) / sizeof(*module_features))
-
-int to_module_read(struct to_genl *genl, struct to_module *module, struct to_error *err)
-{
-	int ret;
-
-	memset(module, 0, sizeof(*module));
-	ret = to_genl_module(genl, module->version, sizeof(module->version), &module->features,
-			     err);
-	return ret == -EOPNOTSUPP ? 0 : ret;
-}
 
 bool to_module_has(const struct to_module *module, enum topoopt_feature feature)
 {
@@ -57,13 +46,19 @@ const char *to_module_text(const struct to_module *module, char text[TO_MODULE_T
 	return text;
 }
 
-json_t *to_module_json(const struct to_module *module)
+json_t *to_module_features(const struct to_module *module)
 {
 	json_t *features = json_array();
 
 	for (unsigned int i = 0; i < N_FEATURES; i++)
 		if (to_module_has(module, i))
 			json_array_append_new(features, json_string(module_features[i].name));
+	return features;
+}
+
+json_t *to_module_json(const struct to_module *module)
+{
 	return json_pack("{s:s?, s:o}", "version",
-			 module->version[0] ? module->version : NULL, "features", features);
+			 module->version[0] ? module->version : NULL, "features",
+			 to_module_features(module));
 }
