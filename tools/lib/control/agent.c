@@ -188,7 +188,7 @@ static struct to_plan *agent_read_plan(struct to_agent *agent, const json_t *req
 		plan = to_plan_slice_take(job, links, table, &agent->servers, &agent->server, err);
 	else
 		to_error_set(err, -EINVAL, "%s", expected);
-	if (plan && to_plan_slice_add_dark(plan, json_object_get(request, "dark"), err)) {
+	if (plan && to_plan_slice_add_rest(plan, json_object_get(request, "rest"), err)) {
 		to_plan_free(plan);
 		plan = NULL;
 	}
@@ -392,7 +392,7 @@ static int agent_assume(struct to_agent *agent, const json_t *request, struct to
 		return -EINVAL;
 	apply = to_apply_open(plan, agent->server, agent->device, true, &agent->kept, err);
 	ret = apply ? 0 : -EIO;
-	if (apply && to_apply_table_differs(apply))
+	if (apply && to_apply_routes_differ(apply))
 		ret = to_error_set(err, -ESTALE, "the active table of %s is not that of this plan",
 				   agent->device);
 	else if (apply)

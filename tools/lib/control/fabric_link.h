@@ -16,7 +16,7 @@
  * @request: see agent.h, with an "id" that no other has
  * @query: it changes nothing and will be made again: nobody waits for an agent that owes the
  *	reply to the last one
- * @plan: for a stage: every server's part goes with it; else NULL
+ * @plan: every server's part goes with it, of which @request has what all get; NULL: none
  * @who: servers to ask
  * @deadline_ns: CLOCK_MONOTONIC
  * @limit_ns: of agents that have begun to reply by then; not before @deadline_ns

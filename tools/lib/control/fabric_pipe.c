@@ -526,7 +526,7 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
-		to_cluster_print_file(out, call->plan->cluster);
+		to_cluster_print_unchecked(out, call->plan->cluster);
 		fclose(out);
 	}
 	for (unsigned int i = 0; i < n; i++) {

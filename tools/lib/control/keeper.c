@@ -318,7 +318,7 @@ static bool keeper_matches(struct to_keeper *k, const struct keeper_plan *p)
 	if (!p->plan)
 		return false;
 	apply = to_apply_open(p->plan, p->server, k->config.device, true, &k->kept, NULL);
-	matches = apply && !to_apply_table_differs(apply) &&
+	matches = apply && !to_apply_routes_differ(apply) &&
 		  to_apply_current(apply)->generation == k->generation;
 	to_apply_close(apply);
 	return matches;

@@ -32,12 +32,17 @@ static void server_plan(struct to_checks *checks, const struct to_check_view *vi
 	counts = to_apply_count(apply);
 	if (!device->generation)
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix, "no table was ever committed");
-	else if (to_apply_table_differs(apply))
+	else if (to_apply_routes_differ(apply))
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix,
 			     "generation %llu is not this plan: %u routes missing, %u too many, %u different, %u settings of checks and neighbours",
 			     (unsigned long long)device->generation,
 			     counts.differing.added, counts.differing.removed,
 			     counts.differing.changed, counts.checks);
+	else if (counts.checks)
+		to_check_add(checks, TO_CHECK_WARN, "table", dev,
+			     "toctl apply --all PLAN; servers without checks belong into \"unable\" of its \"checks\"",
+			     "generation %llu has the routes of this plan, and %u other settings of checks and neighbours",
+			     (unsigned long long)device->generation, counts.checks);
 	else
 		to_check_add(checks, TO_CHECK_OK, "table", dev, NULL,
 			     "generation %llu is this plan, %u routes",

@@ -297,9 +297,14 @@ struct to_apply_counts to_apply_count(const struct to_apply *a)
 	};
 }
 
+bool to_apply_routes_differ(const struct to_apply *a)
+{
+	return !a->has_table || !a->current.generation || to_diff_any(&a->routes);
+}
+
 bool to_apply_table_differs(const struct to_apply *a)
 {
-	return !a->has_table || !a->current.generation || to_diff_any(&a->routes) || a->checks;
+	return to_apply_routes_differ(a) || a->checks;
 }
 
 bool to_apply_is_unchecked(const struct to_apply *a)

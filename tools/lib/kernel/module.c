@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Each with the words for it in a sentence. */
 static const struct {
@@ -54,6 +55,20 @@ json_t *to_module_features(const struct to_module *module)
 		if (to_module_has(module, i))
 			json_array_append_new(features, json_string(module_features[i].name));
 	return features;
+}
+
+bool to_module_lists(const json_t *features, enum topoopt_feature feature)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(features, i, one) {
+		const char *name = json_string_value(one);
+
+		if (name && !strcmp(name, module_features[feature].name))
+			return true;
+	}
+	return false;
 }
 
 json_t *to_module_json(const struct to_module *module)

@@ -37,6 +37,9 @@ const char *to_module_text(const struct to_module *module, char text[TO_MODULE_T
 /** to_module_features() - return an array of the features' names; NULL without memory */
 json_t *to_module_features(const struct to_module *module);
 
+/** to_module_lists() - tell whether an array of to_module_features() has @feature */
+bool to_module_lists(const json_t *features, enum topoopt_feature feature);
+
 /** to_module_json() - return the version, or null, and the names of features; NULL without memory */
 json_t *to_module_json(const struct to_module *module);
 
