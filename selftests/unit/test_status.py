@@ -47,7 +47,7 @@ class Server:
         self.mtu = {}
         self.link = {port: dict.fromkeys(("rx_packets", "tx_packets", "missed", "errors",
                                           "carrier_changes"), 1000) for port in self.bytes}
-        self.more = {"ok": True, "generation": 5, "staged": False, "device": 9, "backups": 0}
+        self.more = {"ok": True, "protocol": 2, "features": ["checks"], "generation": 5, "staged": False, "device": 9, "backups": 0}
 
     def say(self):
         ports = [{"name": port, "live": port not in self.dark, "rx_bytes": rx, "tx_bytes": tx,
@@ -300,9 +300,18 @@ report(code == 1 and checks(said) == ["s2 agent", "s2 server"] and "no neighbour
 
 mixed = checked()
 del mixed["s3"].more["peers"]
+mixed["s3"].more["features"] = []
 text, said, code, _ = status(mixed, forget=True)
-report(code == 0 and said["neighbours"] == 6 and "no checks, links follow light: s3" in text,
+report(code == 0 and said["neighbours"] == 6 and "no checks, links follow light: s3\n" in text and
+       [s["unable"] for s in said["servers"]] == [False] * 3 + [True] and "older" not in text,
        "a server whose module has no checks is named", text)
+for key in ("protocol", "features", "up"):
+    del mixed["s3"].more[key]
+text, said, code, _ = status(mixed, forget=True)
+report(code == 0 and "no checks, links follow light: s3\n" in text and
+       "agents     older than this toctl: s3; update toctl there\n" in text and
+       [s["old"] for s in said["servers"]] == [False] * 3 + [True],
+       "a server whose agent is older is named", text)
 
 mtus = checked(s1_eth0={"largest": 1514})
 mtus["s1"].mtu = {"eth0": 9000}

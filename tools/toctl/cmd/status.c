@@ -18,23 +18,37 @@ struct status {
 	struct to_status st;
 };
 
-/* How many neighbours are heard, and which servers are not checked. */
+/* Name the servers that send no checks, and the agents that could be why. */
+static void status_print_older(const struct to_status *st)
+{
+	const struct to_cluster *c = st->wanted->cluster;
+	unsigned int unable = 0, old = 0;
+
+	for (unsigned int i = 0; c->continuity.interval != TO_CONTINUITY_OFF && i < c->n_servers; i++)
+		if (c->servers[i].unable || st->servers[i].unable)
+			printf("%s%s", unable++ ? ", " : "             no checks, links follow light: ",
+			       c->servers[i].name);
+	if (unable)
+		printf("\n");
+	for (unsigned int i = 0; i < c->n_servers; i++)
+		if (st->servers[i].old)
+			printf(old++ ? ", %s" : "  agents     older than this toctl: %s",
+			       c->servers[i].name);
+	if (old)
+		printf("; update toctl there\n");
+}
+
+/* How many neighbours are heard. */
 static void status_print_checks(const struct to_status *st)
 {
 	const struct to_cluster *c = st->wanted->cluster;
-	unsigned int unchecked = 0;
 
 	printf("  %-10s ", "checks");
 	if (c->continuity.interval == TO_CONTINUITY_OFF)
 		printf("off by the plan: links follow light\n");
 	else
 		printf("%u of %u neighbours are heard\n", st->heard, st->expected);
-	for (unsigned int i = 0; c->continuity.interval != TO_CONTINUITY_OFF && i < c->n_servers; i++)
-		if (c->servers[i].unable || (st->servers[i].reached && !st->servers[i].checked))
-			printf("%s%s", unchecked++ ? ", " : "             no checks, links follow light: ",
-			       c->servers[i].name);
-	if (unchecked)
-		printf("\n");
+	status_print_older(st);
 }
 
 static void status_print_ports(const struct to_status *st)
