@@ -47,7 +47,8 @@ static void status_print_checks(const struct to_status *st)
 	if (c->continuity.interval == TO_CONTINUITY_OFF)
 		printf("off by the plan: links follow light\n");
 	else
-		printf("%u of %u neighbours are heard\n", st->heard, st->expected);
+		printf("%u of %u neighbours are heard; only the highest traffic class is checked\n",
+		       st->heard, st->expected);
 	status_print_older(st);
 }
 
