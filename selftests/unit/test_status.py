@@ -244,6 +244,17 @@ def end_of(server, port):
     return next(ends[not k] for ends in RING_LINKS for k in (0, 1) if ends[k] == [server, port])
 
 
+conflict = checked()
+conflict["s1"].more["deviations"] = [{
+    "kind": "conflict", "fault": True, "text": "10.0.0.3: route 10.0.0.3/32 dev other wins",
+    "fix": "ip route del 10.0.0.3/32 dev other table main"}]
+text, said, code, _ = status(conflict, forget=True)
+report(code == 4 and checks(said) == ["s1 conflict"] and
+       said["checks"][0]["fix"] == "ip route del 10.0.0.3/32 dev other table main" and
+       "FAIL s1: conflict: 10.0.0.3: route 10.0.0.3/32 dev other wins\n"
+       "     fix: ip route del 10.0.0.3/32 dev other table main\n" in text,
+       "a route of somebody else, with the command that removes it", text)
+
 text, said, code, _ = status(checked(), forget=True)
 report(code == 0 and said["health"] == "healthy" and said["heard"] == 8 == said["neighbours"] and
        said["pairs"] == 12 and said["apart"] == 0 and

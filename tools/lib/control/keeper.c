@@ -217,7 +217,11 @@ static void keeper_add_conflicts(struct to_keeper *k, const struct to_upkeep *u,
 	if (to_route_conflicts_find(&k->kept.rt, k->active.plan, k->active.server, &u->found,
 				    &u->entries, &conflicts, NULL))
 		return;
-	for (unsigned int i = 0; i < conflicts.n && i < KEEPER_LISTED; i++) {
+	if (conflicts.n > KEEPER_LISTED) {
+		conflicts.more += conflicts.n - KEEPER_LISTED;
+		conflicts.n = KEEPER_LISTED;
+	}
+	for (unsigned int i = 0; i < conflicts.n; i++) {
 		const struct to_route_conflict *c = &conflicts.items[i];
 
 		if (c->n > 1)
@@ -227,6 +231,9 @@ static void keeper_add_conflicts(struct to_keeper *k, const struct to_upkeep *u,
 			keeper_deviate(list, "conflict", true, NULL, c->fix, "%s: %s",
 				       c->subject, c->text);
 	}
+	if (conflicts.more)
+		keeper_deviate(list, "conflict", true, NULL, "toctl doctor PLAN names them",
+			       "%u more routes of others win over the plan's", conflicts.more);
 }
 
 static bool keeper_lists(const json_t *list, const json_t *deviation)
