@@ -119,6 +119,12 @@ report(set(open(f"{DIR}/requests", encoding="utf-8").read().split('"op":"')[1:])
        all('"op":"look"' in line for line in open(f"{DIR}/requests", encoding="utf-8")),
        "agents are asked for nothing but a look", open(f"{DIR}/requests", encoding="utf-8").read())
 
+with open(f"{DIR}/requests", encoding="utf-8") as file:
+    requests = [json.loads(line) for line in file]
+tables = [json.loads(r["table"])["server"] for r in requests if "table" in r]
+report(len(requests) == 16 and sorted(tables) == sorted([*servers] * 2),
+       "each gets its part of the plan once, to compare with it", tables)
+
 pass_time(servers, 2)
 planned(servers, first, 8e9)
 text, said, code, _ = status(servers)

@@ -640,6 +640,25 @@ static bool agent_changes(const char *op)
 	return false;
 }
 
+/* A plan that cannot be read keeps nobody from looking. */
+static int agent_look(struct to_agent *agent, const json_t *request, json_t *reply,
+		      struct to_error *err)
+{
+	const unsigned int server = agent->server;
+	struct to_plan *plan = NULL;
+	struct to_error why;
+
+	if (agent->keeper && json_object_get(request, "table"))
+		plan = agent_read_plan(agent, request, "look: expected job, cluster and table",
+				       &why);
+	if (plan)
+		to_keeper_show(agent->keeper, plan, agent->server);
+	agent->server = server;
+	if (agent->keeper)
+		to_keeper_wait(agent->keeper);
+	return to_agent_look(agent->device, agent->counter_names, &agent->seen, reply, err);
+}
+
 static int agent_do(struct to_agent *agent, const char *op, const json_t *request,
 		    json_t *reply, struct to_error *err)
 {
@@ -650,10 +669,8 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 		return ret;
 	if (!strcmp(op, "hello"))
 		return 0;
-	if (!strcmp(op, "look") && agent->keeper)
-		to_keeper_wait(agent->keeper);
 	if (!strcmp(op, "look"))
-		return to_agent_look(agent->device, agent->counter_names, &agent->seen, reply, err);
+		return agent_look(agent, request, reply, err);
 	if (!strcmp(op, "stage"))
 		return agent_stage(agent, request, reply, err);
 	if (!strcmp(op, "commit"))

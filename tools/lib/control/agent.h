@@ -34,7 +34,8 @@
  *		there is, is the fingerprint of servers' names: if they are those of
  *		the plan, the recording has it in place of them
  *	clear	remove what apply made
- *	look	counters, see agent_look.h
+ *	look	counters, see agent_look.h. With a plan, as for assume, "deviations" from it are
+ *		told while its table is the active one, now and later, and not restored
  *	doctor	a plan, as for assume; without "table" the active one: "checks" of this server
  *		by it. toctl agent answers it from a lower room
  *	load	"cables", see to_cable_load_answer(): "load". toctl agent answers it, too

@@ -99,7 +99,15 @@ int to_fabric_query(struct to_fabric *f, json_t *request, const struct to_plan *
 
 int to_fabric_look(struct to_fabric *f, json_t **replies, struct to_error *err)
 {
-	return to_fabric_query(f, json_pack("{s:s}", "op", "look"), NULL, replies, err);
+	const struct to_plan *plan = f->link->learns ? NULL : f->shown;
+
+	return to_fabric_query(f, json_pack("{s:s}", "op", "look"), plan, replies, err);
+}
+
+void to_fabric_show(struct to_fabric *f, const struct to_plan *plan)
+{
+	fabric_replace(&f->shown, to_plan_hold(plan));
+	f->n_shown++;
 }
 
 int to_fabric_inventory(struct to_fabric *f, const char *ports, const char *ask, bool up,
@@ -483,6 +491,7 @@ void to_fabric_close(struct to_fabric *f)
 	to_tm_live_free(f->live);
 	to_tm_names_free(&f->names);
 	to_plan_free(f->active);
+	to_plan_free(f->shown);
 	to_plan_free(f->next);
 	for (unsigned int i = 0; f->servers && i < f->cluster->n_servers; i++)
 		free(f->servers[i].peers);

@@ -164,7 +164,8 @@ int to_fabric_ask(struct to_fabric *f, json_t *request, const struct to_plan *pl
 	const bool query = ask_is_query(request) && !f->observes;
 	const uint64_t begin = ask_begin(request);
 	const struct to_fabric_call call = {
-		.request = request, .plan = plan, .query = query, .who = f->who,
+		.request = request, .plan = plan,
+		.once = plan && plan == f->shown ? f->n_shown : 0, .query = query, .who = f->who,
 		.deadline_ns = begin + ask_patience(f, query),
 		.limit_ns = begin + f->timeout_ns,
 		.replies = f->replies, .errors = f->errors,

@@ -19,6 +19,7 @@
  *	request under way
  * @active: plan that was confirmed last through this, or found to be active on all
  *	servers, held, or NULL
+ * @shown: plan that looks compare servers with, held, or NULL; the @n_shown-th
  * @next: plan that is staged or not confirmed yet, held, or NULL
  * @observes: it only looks
  * @same: no server had anything to change for @next
@@ -40,9 +41,9 @@ struct to_fabric {
 	void (*note)(const char *text);
 	json_t **replies;
 	char (*errors)[256];
-	struct to_plan *active, *next;
+	struct to_plan *active, *shown, *next;
 	bool observes, same, ahead, committed;
-	uint64_t generation, agreed, usual_ns;
+	uint64_t generation, agreed, n_shown, usual_ns;
 	struct to_tm_live *live;
 };
 

@@ -45,11 +45,12 @@ struct to_keeper {
 	int wake;			/* eventfd */
 	pthread_mutex_t lock;		/* of the next block */
 
-	struct keeper_plan given;
-	uint64_t taken;			/* number of plans that were given */
+	struct keeper_plan given, shown;
+	uint64_t taken;			/* number of plans that were given or shown */
+	uint64_t looked;		/* @taken at the last look, plus 1; 0: there was none */
+	uint64_t awaited;		/* what @looked is to be for to_keeper_wait() */
 	bool paused, stop;
-	bool looked;			/* at least once */
-	pthread_cond_t first;		/* signalled when it has */
+	pthread_cond_t first;		/* signalled when @looked changes */
 	uint64_t restored;
 	json_t *deviations;
 
@@ -195,17 +196,19 @@ static void keeper_add_lost(const struct to_upkeep *u, const struct to_error *re
 			       refusal->text);
 }
 
+/* A device that is down is told as such, with what waits for it. */
 static void keeper_add_unrestored(const struct to_upkeep *u, json_t *list)
 {
+	unsigned int n = 0;
 	char text[192];
 
-	if (!u->n_lost)
-		return;
-	to_upkeep_text(u, &u->lost[0], text, sizeof(text));
-	if (u->n_lost > 1)
+	for (unsigned int i = 0; i < u->n_lost; i++)
+		if (u->lost[i].kind != TO_LOST_UP && !keeper_waits(u, &u->lost[i]) && !n++)
+			to_upkeep_text(u, &u->lost[i], text, sizeof(text));
+	if (n > 1)
 		keeper_deviate(list, "lost", true, NULL, "toctl apply PLAN",
-			       "somebody removed: %s, and %u more", text, u->n_lost - 1);
-	else
+			       "somebody removed: %s, and %u more", text, n - 1);
+	else if (n)
 		keeper_deviate(list, "lost", true, NULL, "toctl apply PLAN",
 			       "somebody removed: %s", text);
 }
@@ -282,15 +285,16 @@ static bool keeper_is_paused(struct to_keeper *k)
 	return paused;
 }
 
-static struct keeper_plan keeper_given(struct to_keeper *k)
+/* Hold @plan, which is NULL or protected by @k->lock. */
+static struct keeper_plan keeper_hold(struct to_keeper *k, const struct keeper_plan *plan)
 {
-	struct keeper_plan given;
+	struct keeper_plan held;
 
 	pthread_mutex_lock(&k->lock);
-	given = k->given;
-	given.plan = given.plan ? to_plan_hold(given.plan) : NULL;
+	held = *plan;
+	held.plan = held.plan ? to_plan_hold(held.plan) : NULL;
 	pthread_mutex_unlock(&k->lock);
-	return given;
+	return held;
 }
 
 /* Load what toctl apply made active last, unless it is loaded. */
@@ -316,8 +320,8 @@ static void keeper_load_applied(struct to_keeper *k)
 		k->applied_plan.server = server;
 }
 
-/* Whether the active table is that of @p. */
-static bool keeper_matches(struct to_keeper *k, const struct keeper_plan *p)
+/* Take @p up if the active table is its, else drop it. Return: whether it was. */
+static bool keeper_take_up(struct to_keeper *k, struct keeper_plan *p, bool restores)
 {
 	struct to_apply *apply;
 	bool matches;
@@ -328,31 +332,32 @@ static bool keeper_matches(struct to_keeper *k, const struct keeper_plan *p)
 	matches = apply && !to_apply_routes_differ(apply) &&
 		  to_apply_current(apply)->generation == k->generation;
 	to_apply_close(apply);
-	return matches;
+	if (!matches) {
+		keeper_drop(p);
+		return false;
+	}
+	k->active = *p;
+	k->restores = restores;
+	return true;
 }
 
 /* Find the plan that the active table is of. */
 static void keeper_look_up(struct to_keeper *k)
 {
-	struct keeper_plan given = keeper_given(k);
+	struct keeper_plan plan;
 
 	keeper_drop(&k->active);
-	if (!k->generation) {
-		keeper_drop(&given);
+	if (!k->generation)
 		return;
-	}
-	if (keeper_matches(k, &given)) {
-		k->active = given;
-		k->restores = true;
+	plan = keeper_hold(k, &k->given);
+	if (keeper_take_up(k, &plan, true))
 		return;
-	}
-	keeper_drop(&given);
+	plan = keeper_hold(k, &k->shown);
+	if (keeper_take_up(k, &plan, false))
+		return;
 	keeper_load_applied(k);
-	if (!keeper_matches(k, &k->applied_plan))
-		return;
-	k->active.plan = to_plan_hold(k->applied_plan.plan);
-	k->active.server = k->applied_plan.server;
-	k->restores = k->config.applied;
+	plan = keeper_hold(k, &k->applied_plan);
+	keeper_take_up(k, &plan, k->config.applied);
 }
 
 /* Read which table is active. Return: 0, or a negative errno: the device cannot be read. */
@@ -397,7 +402,7 @@ static int keeper_find_plan(struct to_keeper *k)
 /* There was a plan, and there is no table: whoever has the plan can give it. */
 static void keeper_add_no_table(struct to_keeper *k, json_t *list)
 {
-	struct keeper_plan given = keeper_given(k);
+	struct keeper_plan given = keeper_hold(k, &k->given);
 	const char *job = given.plan ? given.plan->demand->name : NULL;
 	json_t *one;
 
@@ -609,9 +614,12 @@ static void keeper_look(struct to_keeper *k)
 {
 	const uint64_t since = to_clock_monotonic_ns();
 	json_t *list = json_array();
-	uint64_t rest;
+	uint64_t rest, taken;
 	int ret = 0;
 
+	pthread_mutex_lock(&k->lock);
+	taken = k->taken;
+	pthread_mutex_unlock(&k->lock);
 	k->due_ns = UINT64_MAX;
 	if (!keeper_is_paused(k)) {
 		ret = keeper_find_plan(k);
@@ -627,7 +635,7 @@ static void keeper_look(struct to_keeper *k)
 	else
 		keeper_publish(k, list);
 	pthread_mutex_lock(&k->lock);
-	k->looked = true;
+	k->looked = taken + 1;
 	pthread_cond_broadcast(&k->first);
 	pthread_mutex_unlock(&k->lock);
 	rest = KEEPER_REST * (to_clock_monotonic_ns() - since);
@@ -691,6 +699,7 @@ static void keeper_free(struct to_keeper *k)
 	to_apply_kept_close(&k->kept);
 	to_removals_free(&k->removals);
 	keeper_drop(&k->given);
+	keeper_drop(&k->shown);
 	keeper_drop(&k->active);
 	keeper_drop(&k->applied_plan);
 	json_decref(k->deviations);
@@ -724,6 +733,7 @@ struct to_keeper *to_keeper_start(const struct to_keeper_config *config, struct 
 	}
 	k->config = *config;
 	k->excuse_all = true;
+	k->awaited = 1;
 	k->retry_ns = KEEPER_RETRY_NS;
 	k->deviations = json_array();
 	pthread_mutex_init(&k->lock, NULL);
@@ -784,13 +794,26 @@ void to_keeper_take(struct to_keeper *k, const struct to_plan *plan, unsigned in
 		keeper_wake(k);
 }
 
+void to_keeper_show(struct to_keeper *k, struct to_plan *plan, unsigned int server)
+{
+	struct to_plan *old;
+
+	pthread_mutex_lock(&k->lock);
+	old = k->shown.plan;
+	k->shown = (struct keeper_plan){ plan, server };
+	k->awaited = ++k->taken + 1;
+	pthread_mutex_unlock(&k->lock);
+	to_plan_free(old);
+	keeper_wake(k);
+}
+
 void to_keeper_wait(struct to_keeper *k)
 {
 	const uint64_t until = to_clock_realtime_ns() + KEEPER_FIRST_NS;
 	const struct timespec deadline = { until / TO_NS_PER_S, until % TO_NS_PER_S };
 
 	pthread_mutex_lock(&k->lock);
-	while (!k->looked && !pthread_cond_timedwait(&k->first, &k->lock, &deadline))
+	while (k->looked < k->awaited && !pthread_cond_timedwait(&k->first, &k->lock, &deadline))
 		;
 	pthread_mutex_unlock(&k->lock);
 }
