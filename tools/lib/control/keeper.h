@@ -58,7 +58,7 @@ void to_keeper_take(struct to_keeper *keeper, const struct to_plan *plan, unsign
 		    bool paused);
 
 /**
- * to_keeper_show() - compare what apply made with another plan from now on, and restore nothing of it
+ * to_keeper_show() - compare the server with another plan from now on, without restoring anything
  * @plan: taken over; of no matter while the active table is that of to_keeper_take()'s plan
  * @server: index in the plan
  */
