@@ -285,7 +285,7 @@ static bool keeper_is_paused(struct to_keeper *k)
 	return paused;
 }
 
-/* Hold @plan, which is NULL or protected by @k->lock. */
+/* Return @plan held, if it is any. @k->lock protects those that the agent sets. */
 static struct keeper_plan keeper_hold(struct to_keeper *k, const struct keeper_plan *plan)
 {
 	struct keeper_plan held;
