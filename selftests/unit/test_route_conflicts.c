@@ -238,6 +238,9 @@ static void missing_is_no_conflict(void **state)
 	assert_int_equal(find().n, 0);
 	run("ip route replace 10.0.0.0/8 dev other");
 	assert_int_equal(find().n, 0);
+	apply_entries();
+	run("ip route replace 10.1.0.2 dev other proto 116");
+	assert_int_equal(find().n, 0);
 }
 
 int main(void)

@@ -493,13 +493,14 @@ static bool conflict_is_own(const struct question *q, const struct answer *a)
 	       a->ifindex == q->expected;
 }
 
-/* A route that wins only as the plan's is missing is no conflict. */
+/* A route that wins only as the plan's is missing is no conflict, nor is another one of apply's. */
 static bool conflict_is_missing(const struct question *q, const struct answer *a,
 				const struct rule *rule)
 {
 	if (a->code && !a->type)
 		return a->code == -ENETUNREACH && !rule;
-	return a->table == q->table && a->dst_len < q->len;
+	return (a->table == q->table && a->dst_len < q->len) ||
+	       (!a->code && a->protocol == TO_RTNL_PROTOCOL);
 }
 
 static const char *conflict_name(const struct search *s, uint32_t ifindex)
