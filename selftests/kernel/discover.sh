@@ -48,7 +48,7 @@ is "the links' bytes are counted since the last look" \
 must ip -n s1 link set eth0 down
 degraded() { # SUBJECT...: what a look names, which is kept in later
 	toctl status >later
-	(($? == 4)) && [[ $(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z]*\): .*/\1/p' later | sort) == "$(printf '%s\n' "$@")" ]]
+	(($? == 4)) && [[ $(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z-]*\): .*/\1/p' later | sort) == "$(printf '%s\n' "$@")" ]]
 }
 check "a port is down: it is named, and the backups of both ends" \
 	wait_for 60 degraded 's1: backups' 's1: port-down' 's1:eth0: carrier' 's2: backups' || cat later

@@ -94,8 +94,8 @@ names() { # TEXT
 	toctl status "$tmp/ring.json" >"$tmp/text"
 	grep -q "$1" "$tmp/text"
 }
-check "it is up: the routes that the kernel removed are named" \
-	wait_for 30 names 's2: lost: somebody removed: route'
+check "it is up: what the kernel removed with it is named" \
+	wait_for 30 names 's2: lost: somebody removed: .*topo0'
 must apply s2 "$tmp/ring.json" >/dev/null
 well "they are there again"
 

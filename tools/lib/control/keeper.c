@@ -100,7 +100,9 @@ static json_t *keeper_deviate(json_t *list, const char *kind, bool fault, const 
 	return one;
 }
 
-static void keeper_add_ports(const struct to_upkeep *u, const struct to_server *self, json_t *list)
+/* @restores: what is lost with a port that is down comes back by itself */
+static void keeper_add_ports(const struct to_upkeep *u, const struct to_server *self,
+			     bool restores, json_t *list)
 {
 	for (unsigned int p = 0; p < self->n_ports; p++) {
 		const char *port = self->ports[p].name;
@@ -126,8 +128,8 @@ static void keeper_add_ports(const struct to_upkeep *u, const struct to_server *
 				continue;
 			snprintf(fix, sizeof(fix), "ip link set %s up", nic->name);
 			keeper_deviate(list, "port-down", true, port, fix,
-				       "somebody set %s down: it stays down, and what apply made on it comes back with it",
-				       nic->name);
+				       "somebody set %s down%s", nic->name, !restores ? "" :
+				       ": it stays down, and what apply made on it comes back with it");
 		}
 	}
 }
@@ -599,7 +601,7 @@ static int keeper_keep(struct to_keeper *k, json_t *list)
 	if (!ret) {
 		to_removals_end(&k->removals, to_clock_monotonic_ns());
 		keeper_end_excuses(k, &u);
-		keeper_add_ports(&u, self, list);
+		keeper_add_ports(&u, self, k->restores, list);
 		if (k->restores)
 			keeper_add_lost(&u, &refusal, list);
 		else
