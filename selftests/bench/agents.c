@@ -170,7 +170,7 @@ static json_t *call(void *arg, const json_t *request)
 			  request);
 	harm(a, op, "-done");
 	/* nothing of ports, which count as live then */
-	reply = json_pack("{s:b, s:I, s:b}", "ok", !error, "generation",
+	reply = json_pack("{s:b, s:i, s:I, s:b}", "ok", !error, "protocol", 2, "generation",
 			  (json_int_t)a->active.generation, "staged", a->staged != 0);
 	if (error)
 		json_object_set_new(reply, "error", json_string(error));

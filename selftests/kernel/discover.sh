@@ -48,13 +48,15 @@ is "the links' bytes are counted since the last look" \
 must ip -n s1 link set eth0 down
 degraded() { # SUBJECT...: what a look names, which is kept in later
 	toctl status >later
-	(($? == 4)) && [[ $(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z]*\): .*/\1/p' later | sort) == "$(printf '%s\n' "$@")" ]]
+	(($? == 4)) && [[ $(sed -n 's/^[a-zA-Z]* *\(s[0-9a-z:]*: [a-z-]*\): .*/\1/p' later | sort) == "$(printf '%s\n' "$@")" ]]
 }
 check "a port is down: it is named, and the backups of both ends" \
-	wait_for 60 degraded 's1: backups' 's1:eth0: carrier' 's2: backups' || cat later
+	wait_for 60 degraded 's1: backups' 's1: port-down' 's1:eth0: carrier' 's2: backups' || cat later
 is "the last line" "$(tail -n 1 later)" "status: degraded"
 must ip -n s1 link set eth0 up
-check "it is up: healthy again" wait_for 60 toctl status
+check "it is up: what apply made there is not" wait_for 60 degraded 's1: lost' || cat later
+must toctl apply --all plan.json >/dev/null
+check "applied again: healthy" wait_for 60 toctl status
 jq '.tables[3].groups[0][0].weight = 7' plan.json >other.json
 # the generations of all, too, go on alike
 for server in "${servers[@]}"; do

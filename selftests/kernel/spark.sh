@@ -114,6 +114,7 @@ is "the other end keeps its light" \
 	"$(toctl status --json plan.json | jq -r '.checks[] | select(.check == "carrier") | "\(.subject) \(.text)"')" \
 	"spark2:enP2p1s0f1np1 down, while enp1s0f1np1 has light on the same cable"
 must ip -n spark2 link set enP2p1s0f1np1 up
+must toctl apply --all plan.json >/dev/null
 wait_for 60 toctl status plan.json >/dev/null
 
 must on spark3 sysctl -qw net.ipv4.conf.all.arp_ignore=1

@@ -90,7 +90,14 @@ says "a device that is down" 1 "device s2 the topoopt device is down: the server
 is "no port of it is live" "$(on s2 toctl export | grep -c '^topoopt_port_live{.*} 0$')" 2
 check "the others reach each other" on s1 ping -c 1 -W 10 "$(node s3)"
 must ip -n s2 link set topo0 up
-well "it is up"
+names() { # TEXT
+	toctl status "$tmp/ring.json" >"$tmp/text"
+	grep -q "$1" "$tmp/text"
+}
+check "it is up: what the kernel removed with it is named" \
+	wait_for 30 names 's2: lost: somebody removed: .*topo0'
+must apply s2 "$tmp/ring.json" >/dev/null
+well "they are there again"
 
 must ip -n s2 link del topo0
 says "a server without a table" 1 "plan s2 no plan is active"
@@ -115,6 +122,19 @@ light w1-1 w0-0
 light w2-0 w3-1
 light w3-1 w2-0
 well "they are back"
+
+# --- routes of others ---
+
+must ip -n s1 link add other type dummy
+must ip -n s1 link set other up
+must ip -n s1 route add default dev other table 77
+must ip -n s1 rule add to "$(node s3)" lookup 77 pref 100
+says "a rule that wins over the plan's route" 4 \
+	"conflict s1 $(node s3): route 0.0.0.0/0 dev other of table 77, by rule 100 wins over the plan's to topo0"
+fix=$(jq -r '.checks[] | select(.check == "conflict") | .fix' "$tmp/look")
+check "with the command that mends it" grep -qF "fix: $fix" <(toctl status "$tmp/ring.json")
+must in_netns s1 sh -c "$fix"
+well "which does"
 
 # --- frames that do not fit ---
 

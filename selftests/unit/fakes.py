@@ -311,7 +311,7 @@ def look(directory, server, requests):
         kernel, now = Kernel(directory, server), time.monotonic_ns()
         live = kernel.live()
         print(json.dumps({
-            "id": json.loads(line)["id"], "ok": True, "live": live,
+            "id": json.loads(line)["id"], "ok": True, "protocol": 2, "live": live,
             "generation": kernel.state["active"]["generation"],
             "staged": bool(kernel.state["stage"]), "time_ns": now, "device": 1, "backups": 0,
             "counters": {}, "ports": [
@@ -351,7 +351,7 @@ def agent(directory, server):
                 reply = kernel.call(request)
             reply |= {"id": request.get("id"), "staged": bool(kernel.state["stage"]),
                       "generation": kernel.state["active"]["generation"],
-                      "live": kernel.live(), "plan": bool(kernel.knows or kernel.before)}
+                      "live": kernel.live(), "protocol": 2, "plan": bool(kernel.knows or kernel.before)}
             if action == "wait":
                 open(f"{directory}/waits", "w", encoding="ascii").close()
                 while os.path.exists(f"{directory}/waits"):

@@ -35,7 +35,7 @@ for line in sys.stdin:
     request = json.loads(line)
     if os.path.exists(f"{path}.gone-{name}"):
         break
-    reply = {"id": request["id"], "ok": True, "generation": 7, "staged": False,
+    reply = {"id": request["id"], "ok": True, "protocol": 2, "generation": 7, "staged": False,
              "live": ["eth0", "eth1"]}
     if request["op"] == "look":
         looks += 1

@@ -124,6 +124,33 @@ def silent(tmp):
            "nothing of them is left", pids)
 
 
+def mixed(tmp):
+    """One server has a module without checks, one an agent that knows nothing of them."""
+    path = plan(f"{tmp}/mixed.json", 4)
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file) | {"checks": {"interval": "10ms", "unable": ["s3"]}}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    for i, more in enumerate(('"protocol":2,"features":["checks"],',
+                              '"protocol":2,"features":[],', "",
+                              '"protocol":2,"features":[],')):
+        with open(f"{tmp}/reply.s{i}", "w", encoding="utf-8") as file:
+            file.write(REPLY.replace('"generation":0', f'{more}"generation":5'))
+    agent = shell(f'tee -a {tmp}/asked.$0 | {ANSWERS.removeprefix("exec ")}'
+                  .replace("/$1/", f"/$(cat {tmp}/reply.$0)/"))
+    run = subprocess.run((TOCTL, "apply", "--all", "--set", f"agents.command={agent}", path),
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                         env=os.environ | {"TOPOOPT_STATE": f"{tmp}/state"})
+    report(run.returncode == 0 and "no continuity checks, links follow light: s1, s2; update toctl "
+           "and the module there\n" in run.stderr, "servers without checks are named", run)
+    for i in range(4):
+        with open(f"{tmp}/asked.s{i}", encoding="utf-8") as file:
+            staged = [r for r in map(json.loads, file) if r["op"] == "stage"]
+        report(len(staged) == 1 and "checks" not in json.loads(staged[0]["cluster"]) and
+               staged[0]["rest"] == {"checks": {"interval": "10ms", "unable": ["s1", "s2", "s3"]}},
+               f"s{i} gets the plan as any agent reads it, and who has none", staged)
+
+
 def processor_time():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -220,6 +247,7 @@ with tempfile.TemporaryDirectory() as directory:
     many(directory)
     lowered(directory)
     silent(directory)
+    mixed(directory)
     mute(directory)
     replies(directory)
     endless_errors(directory)

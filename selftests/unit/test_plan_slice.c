@@ -36,7 +36,7 @@ static struct slice print(const struct to_plan *plan, unsigned int server)
 	size_t len;
 	FILE *out = open_memstream(&slice.cluster, &len);
 
-	to_cluster_print_file(out, plan->cluster);
+	to_cluster_print_unchecked(out, plan->cluster);
 	fclose(out);
 	out = open_memstream(&slice.table, &len);
 	assert_int_equal(to_plan_print_table(out, plan, server), 0);
@@ -173,6 +173,43 @@ static void test_other_servers(void **state)
 	to_plan_free(plan);
 }
 
+/* Checks are apart from the servers, with those that a controller found to send none. */
+static void test_checks(void **state)
+{
+	const bool none[SERVERS] = { false }, unable[SERVERS] = { [1] = true, [4] = true };
+	struct to_plan *plan = make_plan(2), *read;
+	struct to_plan_servers servers = { 0 };
+	struct to_error err = { 0 };
+	unsigned int server;
+	struct slice slice;
+	json_t *rest;
+
+	(void)state;
+	assert_null(to_plan_slice_rest(plan, none));
+	plan->cluster->continuity.interval = TO_CONTINUITY_1S;
+	plan->cluster->continuity.has_key = true;
+	memset(plan->cluster->continuity.key, 0x5a, TO_CONTINUITY_KEY);
+	plan->cluster->servers[4].unable = true;
+	slice = print(plan, 1);
+	assert_null(strstr(slice.cluster, "checks"));
+	read = to_plan_slice_parse("job", slice.cluster, slice.table, &servers, &server, &err);
+	assert_non_null(read);
+	rest = to_plan_slice_rest(plan, unable);
+	assert_int_equal(to_plan_slice_add_rest(read, rest, &err), 0);
+	assert_memory_equal(&read->cluster->continuity, &plan->cluster->continuity,
+			    sizeof(read->cluster->continuity));
+	for (unsigned int i = 0; i < SERVERS; i++)
+		assert_int_equal(read->cluster->servers[i].unable, unable[i]);
+	json_object_set_new(json_object_get(rest, "checks"), "unable", json_pack("[s]", "x1"));
+	assert_int_not_equal(to_plan_slice_add_rest(read, rest, &err), 0);
+	assert_non_null(strstr(err.text, "unable[0]: "));
+	json_decref(rest);
+	to_plan_free(read);
+	to_plan_servers_free(&servers);
+	slice_free(&slice);
+	to_plan_free(plan);
+}
+
 /* What is wrong is told as if nothing had been read before. */
 static void test_wrong_links(void **state)
 {
@@ -223,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_other_links),
 		cmocka_unit_test(test_other_servers),
+		cmocka_unit_test(test_checks),
 		cmocka_unit_test(test_wrong_links),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_packet_switches),

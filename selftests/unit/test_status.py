@@ -47,7 +47,7 @@ class Server:
         self.mtu = {}
         self.link = {port: dict.fromkeys(("rx_packets", "tx_packets", "missed", "errors",
                                           "carrier_changes"), 1000) for port in self.bytes}
-        self.more = {"ok": True, "generation": 5, "staged": False, "device": 9, "backups": 0}
+        self.more = {"ok": True, "protocol": 2, "features": ["checks"], "generation": 5, "staged": False, "device": 9, "backups": 0}
 
     def say(self):
         ports = [{"name": port, "live": port not in self.dark, "rx_bytes": rx, "tx_bytes": tx,
@@ -118,6 +118,12 @@ report(code == 0 and text.endswith("status: healthy\n") and not err and first["h
 report(set(open(f"{DIR}/requests", encoding="utf-8").read().split('"op":"')[1:]) and
        all('"op":"look"' in line for line in open(f"{DIR}/requests", encoding="utf-8")),
        "agents are asked for nothing but a look", open(f"{DIR}/requests", encoding="utf-8").read())
+
+with open(f"{DIR}/requests", encoding="utf-8") as file:
+    requests = [json.loads(line) for line in file]
+tables = [json.loads(r["table"])["server"] for r in requests if "table" in r]
+report(len(requests) == 16 and sorted(tables) == sorted([*servers] * 2),
+       "each gets its part of the plan once, to compare with it", tables)
 
 pass_time(servers, 2)
 planned(servers, first, 8e9)
@@ -244,9 +250,21 @@ def end_of(server, port):
     return next(ends[not k] for ends in RING_LINKS for k in (0, 1) if ends[k] == [server, port])
 
 
+conflict = checked()
+conflict["s1"].more["deviations"] = [{
+    "kind": "conflict", "fault": True, "text": "10.0.0.3: route 10.0.0.3/32 dev other wins",
+    "fix": "ip route del 10.0.0.3/32 dev other table main"}]
+text, said, code, _ = status(conflict, forget=True)
+report(code == 4 and checks(said) == ["s1 conflict"] and
+       said["checks"][0]["fix"] == "ip route del 10.0.0.3/32 dev other table main" and
+       "FAIL s1: conflict: 10.0.0.3: route 10.0.0.3/32 dev other wins\n"
+       "     fix: ip route del 10.0.0.3/32 dev other table main\n" in text,
+       "a route of somebody else, with the command that removes it", text)
+
 text, said, code, _ = status(checked(), forget=True)
 report(code == 0 and said["health"] == "healthy" and said["heard"] == 8 == said["neighbours"] and
-       said["pairs"] == 12 and said["apart"] == 0 and "8 of 8 neighbours are heard" in text and
+       said["pairs"] == 12 and said["apart"] == 0 and
+       "8 of 8 neighbours are heard; only the highest traffic class is checked\n" in text and
        "12 of 12 are reached" in text, "all neighbours hear each other", text)
 
 far, far_port = end_of("s1", "eth0")
@@ -300,9 +318,18 @@ report(code == 1 and checks(said) == ["s2 agent", "s2 server"] and "no neighbour
 
 mixed = checked()
 del mixed["s3"].more["peers"]
+mixed["s3"].more["features"] = []
 text, said, code, _ = status(mixed, forget=True)
-report(code == 0 and said["neighbours"] == 6 and "no checks, links follow light: s3" in text,
+report(code == 0 and said["neighbours"] == 6 and "no checks, links follow light: s3\n" in text and
+       [s["unable"] for s in said["servers"]] == [False] * 3 + [True] and "older" not in text,
        "a server whose module has no checks is named", text)
+for key in ("protocol", "features", "up"):
+    del mixed["s3"].more[key]
+text, said, code, _ = status(mixed, forget=True)
+report(code == 0 and "no checks, links follow light: s3\n" in text and
+       "agents     older than this toctl: s3; update toctl there\n" in text and
+       [s["old"] for s in said["servers"]] == [False] * 3 + [True],
+       "a server whose agent is older is named", text)
 
 mtus = checked(s1_eth0={"largest": 1514})
 mtus["s1"].mtu = {"eth0": 9000}

@@ -28,7 +28,7 @@ AGENT = r"""looks=0
 while IFS= read -r request; do
 	id=${request##*'"id":'} id=${id%%[,\}]*} looks=$((looks + 1))
 	[[ -e DIR/gone-$1 ]] && exit
-	printf '{"id":%s,"ok":true,"generation":7,"staged":false,"live":[],' "$id"
+	printf '{"id":%s,"ok":true,"protocol":2,"generation":7,"staged":false,"live":[],' "$id"
 	printf '"time_ns":%s000000000,"device":4,"backups":0,"counters":{},"ports":[' $looks
 	for i in 0 1 2 3; do
 		sent=$looks live=true

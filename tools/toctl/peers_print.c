@@ -28,7 +28,7 @@ void to_peers_print(FILE *out, const struct to_device_view *view)
 	const char *self = view->device.check.server;
 	char text[TO_PEER_WORDS];
 
-	if (!view->genl.checks)
+	if (!to_module_has(&view->genl.module, TOPOOPT_FEATURE_CHECKS))
 		fprintf(out, "the module has no continuity checks: links follow light\n");
 	else if (!view->n_peers)
 		fprintf(out, "no neighbours are checked: links follow light\n");

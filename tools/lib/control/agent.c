@@ -188,7 +188,7 @@ static struct to_plan *agent_read_plan(struct to_agent *agent, const json_t *req
 		plan = to_plan_slice_take(job, links, table, &agent->servers, &agent->server, err);
 	else
 		to_error_set(err, -EINVAL, "%s", expected);
-	if (plan && to_plan_slice_add_dark(plan, json_object_get(request, "dark"), err)) {
+	if (plan && to_plan_slice_add_rest(plan, json_object_get(request, "rest"), err)) {
 		to_plan_free(plan);
 		plan = NULL;
 	}
@@ -392,7 +392,7 @@ static int agent_assume(struct to_agent *agent, const json_t *request, struct to
 		return -EINVAL;
 	apply = to_apply_open(plan, agent->server, agent->device, true, &agent->kept, err);
 	ret = apply ? 0 : -EIO;
-	if (apply && to_apply_table_differs(apply))
+	if (apply && to_apply_routes_differ(apply))
 		ret = to_error_set(err, -ESTALE, "the active table of %s is not that of this plan",
 				   agent->device);
 	else if (apply)
@@ -640,6 +640,25 @@ static bool agent_changes(const char *op)
 	return false;
 }
 
+/* A plan that cannot be read keeps nobody from looking. */
+static int agent_look(struct to_agent *agent, const json_t *request, json_t *reply,
+		      struct to_error *err)
+{
+	const unsigned int server = agent->server;
+	struct to_plan *plan = NULL;
+	struct to_error why;
+
+	if (agent->keeper && json_object_get(request, "table"))
+		plan = agent_read_plan(agent, request, "look: expected job, cluster and table",
+				       &why);
+	if (plan)
+		to_keeper_show(agent->keeper, plan, agent->server);
+	agent->server = server;
+	if (agent->keeper)
+		to_keeper_wait(agent->keeper);
+	return to_agent_look(agent->device, agent->counter_names, &agent->seen, reply, err);
+}
+
 static int agent_do(struct to_agent *agent, const char *op, const json_t *request,
 		    json_t *reply, struct to_error *err)
 {
@@ -650,10 +669,8 @@ static int agent_do(struct to_agent *agent, const char *op, const json_t *reques
 		return ret;
 	if (!strcmp(op, "hello"))
 		return 0;
-	if (!strcmp(op, "look") && agent->keeper)
-		to_keeper_wait(agent->keeper);
 	if (!strcmp(op, "look"))
-		return to_agent_look(agent->device, agent->counter_names, &agent->seen, reply, err);
+		return agent_look(agent, request, reply, err);
 	if (!strcmp(op, "stage"))
 		return agent_stage(agent, request, reply, err);
 	if (!strcmp(op, "commit"))

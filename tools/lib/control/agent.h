@@ -11,8 +11,8 @@
  *	hello	nothing
  *	stage	"generation" that a commit would make, "job", "cluster" and
  *		"table" (texts, see plan_slice.h); instead of the last two "links" and
- *		"table" as values, for "servers" that it has; "dark", links that no table
- *		uses, as in plan.json; makes links, stages the table. With
+ *		"table" as values, for "servers" that it has; "rest", see
+ *		to_plan_slice_rest(); makes links, stages the table. With
  *		"ahead": true it is only likely that a commit comes: links are not made,
  *		where any is to be that is refused, and nobody is kept out. With
  *		"further": true what was committed before is another step of the same
@@ -27,16 +27,17 @@
  *	abort	drop the stage, also one that another agent left. With "ahead": true only
  *		what this agent has staged. When that is active already, it is the plan to
  *		count under from now on
- *	assume	"job", "cluster" or "links", and "table", as for stage: the plan to count under from now
- *		on, if its table is the active one
+ *	assume	"job", "cluster" or "links", "table" and "rest", as for stage: the plan to
+ *		count under from now on, if its table is the active one
  *	sample	"interval_ns", "until_ns" (CLOCK_REALTIME): when to end it; once
  *		a plan was confirmed or assumed, or one staged that is active already. "names", if
  *		there is, is the fingerprint of servers' names: if they are those of
  *		the plan, the recording has it in place of them
  *	clear	remove what apply made
- *	look	counters, see agent_look.h
- *	doctor	"job", "cluster" or "links", and "table", as for stage; without "table" for the
- *		active plan: "checks" of this server. toctl agent answers it from a lower room
+ *	look	counters, see agent_look.h. With a plan, as for assume, "deviations" from it are
+ *		told while its table is the active one, now and later, and not restored
+ *	doctor	a plan, as for assume; without "table" the active one: "checks" of this server
+ *		by it. toctl agent answers it from a lower room
  *	load	"cables", see to_cable_load_answer(): "load". toctl agent answers it, too
  *	inventory  "ports", "ask" and "up", see to_fabric_inventory(): the server's interfaces.
  *		to_agent_call() does not know it: toctl agent answers from a lower room
@@ -59,8 +60,8 @@
  * after sample "tm" (text), which is not there when the counting only started.
  * What the request has as "id" comes back.
  *
- * Agents that can more than the first ones say "protocol", 2, with a device "features" and
- * "peers" (agent_state.h), and where not all is as apply made it "deviations" (keeper.h). When
+ * Agents that can more than the first ones say "protocol", 2, "features" of the module, with a
+ * device "peers" (agent_state.h), and where not all is as apply made it "deviations" (keeper.h). When
  * the light of a port, a peer, the table or a deviation changes, agents of etcd write their last
  * reply again with that.
  *

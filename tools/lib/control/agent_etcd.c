@@ -100,6 +100,21 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 				err);
 }
 
+/* The rest of a plan, which not all plans have. @rest: gets it, or NULL. */
+static int follow_download_rest(struct follower *f, uint64_t plan, json_t **rest,
+				struct to_error *err)
+{
+	char *text;
+	int ret = follow_download(f, plan, "rest", "", &text, err);
+
+	*rest = NULL;
+	if (ret)
+		return ret == -ENOENT ? 0 : ret;
+	*rest = json_loads(text, 0, NULL);
+	free(text);
+	return 0;
+}
+
 /*
  * A stage as @generation of this server's part of the plan kept as @plan; @active and
  * @ahead as in a request.
@@ -107,8 +122,8 @@ static int follow_download(struct follower *f, uint64_t plan, const char *what,
 static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generation,
 			    uint64_t active, bool ahead)
 {
-	char *job = NULL, *cluster = NULL, *table = NULL, *dark = NULL;
-	json_t *request = NULL, *reply;
+	char *job = NULL, *cluster = NULL, *table = NULL;
+	json_t *request = NULL, *rest = NULL, *reply;
 	struct to_error why = {};
 	int ret;
 
@@ -117,21 +132,18 @@ static json_t *follow_stage(struct follower *f, uint64_t plan, uint64_t generati
 		to_error_set(&why, ret, "the plan has no server called %s", f->config->server);
 	ret = ret ? ret : follow_download(f, plan, "cluster", "", &cluster, &why);
 	ret = ret ? ret : follow_download(f, plan, "job", "", &job, &why);
-	ret = ret ? ret : follow_download(f, plan, "dark", "", &dark, &why);
-	if (ret == -ENOENT && job)
-		ret = 0;	/* no link is dark */
+	ret = ret ? ret : follow_download_rest(f, plan, &rest, &why);
 	if (!ret)
-		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:o*, s:b}", "op", "stage",
+		request = json_pack("{s:s, s:I, s:I, s:s, s:s, s:s, s:O*, s:b}", "op", "stage",
 				    "generation", (json_int_t)generation, "active",
 				    (json_int_t)active, "job", job, "cluster", cluster,
-				    "table", table, "dark",
-				    dark ? json_loads(dark, 0, NULL) : NULL, "ahead", ahead);
+				    "table", table, "rest", rest, "ahead", ahead);
 	reply = ret ? follow_refuse(&why) : f->config->call(f->config->agent, request);
 	json_decref(request);
+	json_decref(rest);
 	free(job);
 	free(cluster);
 	free(table);
-	free(dark);
 	return reply;
 }
 

@@ -42,15 +42,40 @@ static int state_add_peers(struct to_genl *genl, uint32_t device, json_t *reply,
 	unsigned int n = 0;
 	int ret;
 
-	json_object_set_new(reply, "features", genl->checks ? json_pack("[s]", "checks") :
-							       json_array());
-	if (!genl->checks)
+	if (!to_module_has(&genl->module, TOPOOPT_FEATURE_CHECKS))
 		return 0;
 	ret = to_peers_get(genl, device, &peers, &n, err);
 	if (!ret)
 		json_object_set_new(reply, "peers", to_peers_json(peers, n));
 	free(peers);
 	return ret;
+}
+
+/* What the module can, also without a device, when the kernel can load it. */
+static void state_add_features(const struct to_apply_kept *kept, bool device, json_t *reply)
+{
+	struct to_genl genl;
+
+	if (device) {
+		json_object_set_new(reply, "features", to_module_features(&kept->genl.module));
+	} else if (!to_genl_open(&genl, NULL)) {
+		json_object_set_new(reply, "features", to_module_features(&genl.module));
+		to_genl_close(&genl);
+	}
+}
+
+bool to_agent_is_old(const json_t *reply)
+{
+	return json_object_get(reply, "generation") &&
+	       json_integer_value(json_object_get(reply, "protocol")) < TO_AGENT_PROTOCOL;
+}
+
+bool to_agent_is_unable(const json_t *reply)
+{
+	const json_t *features = json_object_get(reply, "features");
+
+	return to_agent_is_old(reply) ||
+	       (features && !to_module_lists(features, TOPOOPT_FEATURE_CHECKS));
 }
 
 int to_agent_state(struct to_apply_kept *kept, const char *device, struct to_keeper *keeper,
@@ -62,6 +87,7 @@ int to_agent_state(struct to_apply_kept *kept, const char *device, struct to_kee
 
 	ret = ret ? ret : state_add_ports(&kept->genl, state.ifindex, live, err);
 	ret = ret ? ret : state_add_peers(&kept->genl, state.ifindex, reply, err);
+	state_add_features(kept, state.ifindex, reply);
 	json_object_set_new(reply, "protocol", json_integer(TO_AGENT_PROTOCOL));
 	json_object_set_new(reply, "generation", json_integer(state.generation));
 	json_object_set_new(reply, "staged", json_boolean(state.prepared));

@@ -29,13 +29,23 @@ int to_agent_device(struct to_apply_kept *kept, const char *device, struct to_de
 /**
  * to_agent_state() - Add to a reply how the server is
  * @keeper: of this server, or NULL
- * @reply: gets "protocol", "generation", "staged", "live", with a device "features" (an array of
- *	what its module can: "checks") and, where it has checks, "peers" (see to_peers_json()); from
- *	@keeper "deviations"; see agent.h
+ * @reply: gets "protocol", "generation", "staged", "live"; "features" (an array of what the
+ *	module can: "checks") unless the kernel cannot load it; with a device, where its module
+ *	has checks, "peers" (see to_peers_json()); from @keeper "deviations"; see agent.h
  *
  * Return: 0, also without a device; a negative errno with @err.
  */
 int to_agent_state(struct to_apply_kept *kept, const char *device, struct to_keeper *keeper,
 		   json_t *reply, struct to_error *err);
+
+/**
+ * to_agent_is_old() - tell whether a reply is of an agent that is older than TO_AGENT_PROTOCOL
+ *
+ * A reply without a state, as refusals may be, does not tell.
+ */
+bool to_agent_is_old(const json_t *reply);
+
+/** to_agent_is_unable() - tell whether a server sends no checks: its agent or its module is too old */
+bool to_agent_is_unable(const json_t *reply);
 
 #endif

@@ -11,7 +11,7 @@
  *	request/decision/SHARD	the same of agents that "servers" names alone
  *	request/query		the last hello, sample or inventory
  *	request/look		the last look, inventory or sample of an observer, who is no controller
- *	plans/GENERATION/job, plans/GENERATION/cluster,
+ *	plans/GENERATION/job, plans/GENERATION/cluster, plans/GENERATION/rest,
  *	plans/GENERATION/tables/SERVER
  *				parts of the plan staged as GENERATION (etcd_blob.h)
  *	plans/shards/SHARD/GENERATION/...
@@ -50,7 +50,7 @@
  * to_etcd_key_plan() - Write the key of a part of a plan
  * @shard: whose plan, NULL for that of all
  * @generation: as which it is staged
- * @what: "job", "cluster" or "tables/"
+ * @what: "job", "cluster", "rest" or "tables/"
  * @server: its name for tables, else empty
  *
  * Return: @key.

@@ -10,7 +10,8 @@
 #include "base/limits.h"
 #include "control/fabric_ask.h"
 #include "data/down.h"
-#include "format/plan_slice.h"
+
+#define FABRIC_NAMED 4u	/* servers without checks that are named */
 
 /* @plan, which is held, takes the place of what is at @at. */
 static void fabric_replace(struct to_plan **at, struct to_plan *plan)
@@ -98,7 +99,15 @@ int to_fabric_query(struct to_fabric *f, json_t *request, const struct to_plan *
 
 int to_fabric_look(struct to_fabric *f, json_t **replies, struct to_error *err)
 {
-	return to_fabric_query(f, json_pack("{s:s}", "op", "look"), NULL, replies, err);
+	const struct to_plan *plan = f->link->learns ? NULL : f->shown;
+
+	return to_fabric_query(f, json_pack("{s:s}", "op", "look"), plan, replies, err);
+}
+
+void to_fabric_show(struct to_fabric *f, const struct to_plan *plan)
+{
+	fabric_replace(&f->shown, to_plan_hold(plan));
+	f->n_shown++;
 }
 
 int to_fabric_inventory(struct to_fabric *f, const char *ports, const char *ask, bool up,
@@ -142,11 +151,9 @@ enum stage_kind { STAGE_ANY, STAGE_AHEAD, STAGE_FURTHER };
 static int fabric_stage(struct to_fabric *f, const struct to_plan *plan, enum stage_kind kind,
 			struct to_error *err)
 {
-	return to_fabric_ask(f, json_pack("{s:s, s:I, s:s, s:o*, s:b, s:b}", "op", "stage",
-					  "generation", (json_int_t)f->generation, "job",
-					  plan->demand->name, "dark", to_plan_slice_dark(plan),
-					  "ahead", kind == STAGE_AHEAD, "further",
-					  kind == STAGE_FURTHER),
+	return to_fabric_ask(f, json_pack("{s:s, s:I, s:b, s:b}", "op", "stage", "generation",
+					  (json_int_t)f->generation, "ahead", kind == STAGE_AHEAD,
+					  "further", kind == STAGE_FURTHER),
 			     plan, err);
 }
 
@@ -175,6 +182,31 @@ static int fabric_check_settled(const struct to_fabric *f, struct to_error *err)
 			    f->generation) : 0;
 }
 
+/* Find which servers send no checks, as their agents say, and tell of them when they are others. */
+static void fabric_find_unable(struct to_fabric *f, const struct to_plan *plan)
+{
+	const struct to_cluster *c = plan->cluster;
+	char text[512] = "no continuity checks, links follow light: ";
+	size_t len = strlen(text);
+	unsigned int n = 0;
+	bool changed = false;
+
+	for (unsigned int i = 0; i < c->n_servers; i++) {
+		const bool unable = f->servers[i].unable && !c->servers[i].unable;
+
+		changed |= unable != f->unable[i];
+		f->unable[i] = unable;
+		if (unable && n++ < FABRIC_NAMED)
+			len += snprintf(text + len, sizeof(text) - len, "%s%s", n > 1 ? ", " : "",
+					c->servers[i].name);
+	}
+	if (n > FABRIC_NAMED)
+		len += snprintf(text + len, sizeof(text) - len, " and %u more", n - FABRIC_NAMED);
+	snprintf(text + len, sizeof(text) - len, "; update toctl and the module there");
+	if (n && changed && f->note && c->continuity.interval != TO_CONTINUITY_OFF)
+		f->note(text);
+}
+
 static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan,
 			    enum stage_kind kind, struct to_error *err)
 {
@@ -186,6 +218,7 @@ static int fabric_stage_all(struct to_fabric *f, const struct to_plan *plan,
 	fabric_replace(&f->next, NULL);
 	f->generation = fabric_next_generation(f);
 	f->ahead = kind == STAGE_AHEAD;
+	fabric_find_unable(f, plan);
 	to_fabric_ask_all(f);
 	failed = fabric_stage(f, plan, kind, err);
 	if (failed < 0)
@@ -414,9 +447,11 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	f->servers = calloc(c->n_servers, sizeof(*f->servers));
 	f->who = calloc(c->n_servers, sizeof(*f->who));
 	f->out = calloc(c->n_servers, sizeof(*f->out));
+	f->unable = calloc(c->n_servers, sizeof(*f->unable));
+	f->note = options->note;
 	f->replies = calloc(c->n_servers, sizeof(*f->replies));
 	f->errors = calloc(c->n_servers, sizeof(*f->errors));
-	if (!f->servers || !f->who || !f->out || !f->replies || !f->errors)
+	if (!f->servers || !f->who || !f->out || !f->unable || !f->replies || !f->errors)
 		goto no_memory;
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		f->servers[i].name = c->servers[i].name;
@@ -456,12 +491,14 @@ void to_fabric_close(struct to_fabric *f)
 	to_tm_live_free(f->live);
 	to_tm_names_free(&f->names);
 	to_plan_free(f->active);
+	to_plan_free(f->shown);
 	to_plan_free(f->next);
 	for (unsigned int i = 0; f->servers && i < f->cluster->n_servers; i++)
 		free(f->servers[i].peers);
 	free(f->servers);
 	free(f->who);
 	free(f->out);
+	free(f->unable);
 	free(f->replies);
 	free(f->errors);
 	to_cluster_free(f->cluster);
@@ -584,9 +621,7 @@ static int fabric_remind(struct to_fabric *f, struct to_error *err)
 		asked += f->who[i];
 	}
 	if (ret >= 0 && asked)
-		ret = to_fabric_ask(f, json_pack("{s:s, s:s, s:o*}", "op", "assume", "job",
-						 f->active->demand->name, "dark",
-						 to_plan_slice_dark(f->active)), f->active, err);
+		ret = to_fabric_ask(f, json_pack("{s:s}", "op", "assume"), f->active, err);
 	return ret < 0 ? ret : 0;
 }
 

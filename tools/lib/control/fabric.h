@@ -103,6 +103,13 @@ int to_fabric_status(struct to_fabric *fabric, struct to_error *err);
 int to_fabric_look(struct to_fabric *fabric, json_t **replies, struct to_error *err);
 
 /**
+ * to_fabric_show() - have to_fabric_look() compare all servers with @plan, which is held
+ *
+ * Replies then have "deviations", see keeper.h. Agents of etcd know the plan that is active.
+ */
+void to_fabric_show(struct to_fabric *fabric, const struct to_plan *plan);
+
+/**
  * to_fabric_inventory() - have all servers list their interfaces
  * @ports: patterns of interfaces that could be ports, see to_inventory_read(); or NULL
  * @ask: IPv4 addresses to ask for through each port, with commas between them; or NULL

@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "control/agent_state.h"
+#include "format/plan_slice.h"
 #include "kernel/peers.h"
 
 #define ASK_PATIENCE 4				/* times what agents take, for one that is late */
@@ -79,6 +81,11 @@ static void ask_read_reply(struct to_fabric *f, unsigned int i)
 	server->generation = generation > 0 ? generation : 0;
 	server->staged = json_is_true(json_object_get(reply, "staged"));
 	server->knows = !json_is_false(json_object_get(reply, "plan"));
+	/* a refusal may be without a state */
+	if (json_object_get(reply, "generation")) {
+		server->old = to_agent_is_old(reply);
+		server->unable = to_agent_is_unable(reply);
+	}
 	free(server->peers);
 	to_peers_read(json_object_get(reply, "peers"), &server->peers, &server->n_peers);
 	server->live = ask_live(&f->cluster->servers[i], json_object_get(reply, "live"));
@@ -141,13 +148,24 @@ static void ask_note_time(struct to_fabric *f, uint64_t begin, int failed)
 		f->usual_ns = 1;
 }
 
+/* Add to a request what all servers get of @plan. */
+static void ask_add_plan(const struct to_fabric *f, json_t *request, const struct to_plan *plan)
+{
+	json_t *rest = to_plan_slice_rest(plan, f->unable);
+
+	json_object_set_new(request, "job", json_string(plan->demand->name));
+	if (rest)
+		json_object_set_new(request, "rest", rest);
+}
+
 int to_fabric_ask(struct to_fabric *f, json_t *request, const struct to_plan *plan,
 		  struct to_error *err)
 {
 	const bool query = ask_is_query(request) && !f->observes;
 	const uint64_t begin = ask_begin(request);
 	const struct to_fabric_call call = {
-		.request = request, .plan = plan, .query = query, .who = f->who,
+		.request = request, .plan = plan,
+		.once = plan && plan == f->shown ? f->n_shown : 0, .query = query, .who = f->who,
 		.deadline_ns = begin + ask_patience(f, query),
 		.limit_ns = begin + f->timeout_ns,
 		.replies = f->replies, .errors = f->errors,
@@ -158,6 +176,8 @@ int to_fabric_ask(struct to_fabric *f, json_t *request, const struct to_plan *pl
 		json_decref(request);
 		return to_error_set(err, -ENOMEM, "out of memory");
 	}
+	if (plan)
+		ask_add_plan(f, request, plan);
 	to_fabric_ask_forget(f);
 	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
 		if (f->who[i])

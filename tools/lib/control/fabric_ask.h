@@ -13,10 +13,13 @@
  * @id: of the last request
  * @names: of the servers, which recordings need not list
  * @out: per server, see to_fabric_leave_out()
+ * @unable: per server, sent no checks when a plan was staged last; neighbours expect none
+ * @note: see to_fabric_options, may be NULL
  * @servers, @who, @replies, @errors: per server; the last three are of the
  *	request under way
  * @active: plan that was confirmed last through this, or found to be active on all
  *	servers, held, or NULL
+ * @shown: plan that looks compare servers with, held, or NULL; the @n_shown-th
  * @next: plan that is staged or not confirmed yet, held, or NULL
  * @observes: it only looks
  * @same: no server had anything to change for @next
@@ -34,12 +37,13 @@ struct to_fabric {
 	struct to_fabric_link *link;
 	uint64_t timeout_ns, id;
 	struct to_fabric_server *servers;
-	bool *who, *out;
+	bool *who, *out, *unable;
+	void (*note)(const char *text);
 	json_t **replies;
 	char (*errors)[256];
-	struct to_plan *active, *next;
+	struct to_plan *active, *shown, *next;
 	bool observes, same, ahead, committed;
-	uint64_t generation, agreed, usual_ns;
+	uint64_t generation, agreed, n_shown, usual_ns;
 	struct to_tm_live *live;
 };
 
@@ -55,7 +59,7 @@ void to_fabric_ask_forget(struct to_fabric *f);
 /**
  * to_fabric_ask() - Send a request to the servers of to_fabric.who
  * @request: taken over
- * @plan: of a stage, else NULL
+ * @plan: of which every server's part goes with it, with "job" and "rest"; NULL: none
  *
  * Afterwards to_fabric.who is who failed. Return: how many these are, or a negative errno
  * with @err.

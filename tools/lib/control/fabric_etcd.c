@@ -289,28 +289,24 @@ static int cluster_check_later(const struct cluster_link *c, const char *op,
 			    c->theirs);
 }
 
-static int cluster_upload_dark(const struct cluster_link *c, struct to_etcd_upload *upload,
-			       const struct to_plan *plan, uint64_t generation,
-			       struct to_error *err)
+/* Upload the rest of a plan, or nothing without one. */
+static int cluster_upload_rest(const struct cluster_link *c, struct to_etcd_upload *upload,
+			       const json_t *rest, uint64_t generation, struct to_error *err)
 {
-	char key[256], *text = NULL;
-	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	char key[256], *text = rest ? json_dumps(rest, JSON_COMPACT) : NULL;
 	int ret;
 
-	if (!out)
-		return to_error_set(err, -ENOMEM, "out of memory");
-	to_plan_print_dark(out, plan);
-	fclose(out);
-	ret = to_etcd_upload_add(upload, to_etcd_key_plan(key, c->shard, generation, "dark", ""),
-				 text, len, err);
+	if (!text)
+		return rest ? to_error_set(err, -ENOMEM, "out of memory") : 0;
+	ret = to_etcd_upload_add(upload, to_etcd_key_plan(key, c->shard, generation, "rest", ""),
+				 text, strlen(text), err);
 	free(text);
 	return ret;
 }
 
-/* The parts of @plan, to be staged as @generation. */
+/* The parts of @plan, to be staged as @generation; @rest: of to_plan_slice_rest(). */
 static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
-			  uint64_t generation, struct to_error *err)
+			  const json_t *rest, uint64_t generation, struct to_error *err)
 {
 	struct to_etcd_upload upload = {
 		.etcd = c->etcd, .lock = TO_ETCD_CONTROLLER, .created = c->lock.created,
@@ -322,8 +318,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 
 	ret = to_etcd_upload_add(&upload, to_etcd_key_plan(key, c->shard, generation, "job", ""),
 				 plan->demand->name, strlen(plan->demand->name), err);
-	if (!ret && plan->n_dark)
-		ret = cluster_upload_dark(c, &upload, plan, generation, err);
+	ret = ret ? ret : cluster_upload_rest(c, &upload, rest, generation, err);
 	for (unsigned int i = 0; !ret && i <= c->cluster->n_servers; i++) {
 		const bool all = i == c->cluster->n_servers;
 
@@ -331,7 +326,7 @@ static int cluster_upload(struct cluster_link *c, const struct to_plan *plan,
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
 		if (all)
-			to_cluster_print_file(out, plan->cluster);
+			to_cluster_print_unchecked(out, plan->cluster);
 		else
 			ret = to_plan_print_table(out, plan, i);
 		fclose(out);
@@ -396,8 +391,8 @@ static int cluster_ask(struct cluster_link *c, const char *op, json_t *request,
 	char *text;
 	int ret;
 
+	json_object_del(request, "rest");	/* it is among the plan's parts, and has the key */
 	if (!cluster_is_query(op)) {
-		json_object_del(request, "dark");	/* it is among the plan's parts */
 		cluster_address(c, request);
 		json_object_set_new(request, "active", json_integer(c->active));
 		json_object_set_new(request, "plan", json_integer(c->plan));
@@ -649,7 +644,8 @@ static int cluster_call(struct to_fabric_link *link, const struct to_fabric_call
 		ret = cluster_read(c, err);
 	ret = ret ? ret : cluster_check_later(c, op, generation, err);
 	if (!ret && call->plan && !cluster_is_query(op) && c->uploaded != generation)
-		ret = cluster_upload(c, call->plan, generation, err);
+		ret = cluster_upload(c, call->plan, json_object_get(call->request, "rest"),
+				     generation, err);
 	ret = ret ? ret : cluster_ask(c, op, call->request, err);
 	ret = ret ? ret : cluster_gather(c, call, err);
 	if (!ret)

@@ -16,7 +16,8 @@
  * @request: see agent.h, with an "id" that no other has
  * @query: it changes nothing and will be made again: nobody waits for an agent that owes the
  *	reply to the last one
- * @plan: for a stage: every server's part goes with it; else NULL
+ * @plan: every server's part goes with it, of which @request has what all get; NULL: none
+ * @once: number of @plan, whose parts go to agents alone that have not got them yet; 0: to all
  * @who: servers to ask
  * @deadline_ns: CLOCK_MONOTONIC
  * @limit_ns: of agents that have begun to reply by then; not before @deadline_ns
@@ -26,6 +27,7 @@
 struct to_fabric_call {
 	json_t *request;
 	const struct to_plan *plan;
+	uint64_t once;
 	bool query;
 	const bool *who;
 	uint64_t deadline_ns, limit_ns;

@@ -41,6 +41,7 @@
  * @n_in, @n_errors: bytes that came since the last request
  * @last_error: last line on its standard error
  * @servers: of a plan that it has, as it said last, 0: none
+ * @shown: to_fabric_call.once of the plan that it was shown last, 0: none
  * @owed: id of the last request, whose reply has not come in time, 0: it has
  * @asked_ns: CLOCK_MONOTONIC of the last request
  * @fresh: it has not replied since it was started
@@ -57,7 +58,7 @@ struct pipe_agent {
 	size_t in_len, in_room, searched;
 	size_t n_in, n_errors;
 	char last_error[192];
-	uint64_t servers;
+	uint64_t servers, shown;
 	json_int_t owed;
 	uint64_t asked_ns, start_ns, pause_ns;
 	bool fresh;
@@ -181,6 +182,7 @@ static void pipe_end(struct pipe_agent *agent)
 	if (agent->errors >= 0)
 		close(agent->errors);
 	agent->fd = agent->errors = -1;
+	agent->shown = 0;
 	free(agent->out);
 	agent->out = NULL;
 }
@@ -249,7 +251,13 @@ static int pipe_write_values(FILE *out, const json_t *request, const char *links
 	return fputs("}\n", out) == EOF;
 }
 
-/* The line for server @i; @cluster: of a stage. */
+/* Whether @agent gets its part of the plan. */
+static bool pipe_gets_plan(const struct pipe_agent *agent, const struct to_fabric_call *call)
+{
+	return call->plan && (!call->once || call->once != agent->shown);
+}
+
+/* The line for server @i; @cluster: of the plan, NULL when the agent does not get it. */
 static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call,
 			      const char *cluster, unsigned int i)
 {
@@ -262,7 +270,8 @@ static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call
 	FILE *text;
 	int ret = -1;
 
-	if (out && request && call->plan) {
+	if (out && request && pipe_gets_plan(agent, call)) {
+		agent->shown = call->once;
 		text = open_memstream(&table, &len);
 		if (text) {
 			ret = to_plan_print_table(text, call->plan, i);
@@ -275,6 +284,7 @@ static int pipe_write_request(struct pipes *p, const struct to_fabric_call *call
 		ret = ret ? ret : json_object_set_new(request, "cluster", json_string(cluster));
 		ret = ret ? ret : json_object_set_new(request, "table", json_string(table));
 	} else if (out && request) {
+		json_object_del(request, "rest");
 		ret = 0;
 	}
 	if (!ret)
@@ -518,15 +528,18 @@ static int pipes_call(struct to_fabric_link *link, const struct to_fabric_call *
 	struct pipes *p = (struct pipes *)link;
 	unsigned int n = p->cluster->n_servers;
 	char *cluster = NULL;
+	bool any = false;
 	size_t len = 0;
 	int ret;
 
-	if (call->plan) {
+	for (unsigned int i = 0; i < n; i++)
+		any |= call->who[i] && pipe_gets_plan(&p->agents[i], call);
+	if (any) {
 		FILE *out = open_memstream(&cluster, &len);
 
 		if (!out)
 			return to_error_set(err, -ENOMEM, "out of memory");
-		to_cluster_print_file(out, call->plan->cluster);
+		to_cluster_print_unchecked(out, call->plan->cluster);
 		fclose(out);
 	}
 	for (unsigned int i = 0; i < n; i++) {

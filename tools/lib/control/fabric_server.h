@@ -44,6 +44,8 @@ struct to_peer;
  * @knows: its agent knows a plan to count under; so do those that do not say
  * @live: ports of the plan that are up and have carrier, bit by index; all of those of
  *	an agent that does not say
+ * @old: its agent is older than this toctl, see agent_state.h
+ * @unable: it sends no continuity checks: its module or its agent is too old
  * @peers: @n_peers neighbours that its table expects, and what checks say of them; none where
  *	there are no checks
  * @error: why the last request failed here, "" when it did not; as of to_text_clean()
@@ -52,7 +54,7 @@ struct to_fabric_server {
 	const char *name;
 	bool reached;
 	uint64_t generation;
-	bool staged, knows;
+	bool staged, knows, old, unable;
 	uint64_t live;
 	struct to_peer *peers;
 	unsigned int n_peers;

@@ -45,11 +45,12 @@ struct to_keeper {
 	int wake;			/* eventfd */
 	pthread_mutex_t lock;		/* of the next block */
 
-	struct keeper_plan given;
-	uint64_t taken;			/* number of plans that were given */
+	struct keeper_plan given, shown;
+	uint64_t taken;			/* number of plans that were given or shown */
+	uint64_t looked;		/* @taken at the last look, plus 1; 0: there was none */
+	uint64_t awaited;		/* what @looked is to be for to_keeper_wait() */
 	bool paused, stop;
-	bool looked;			/* at least once */
-	pthread_cond_t first;		/* signalled when it has */
+	pthread_cond_t first;		/* signalled when @looked changes */
 	uint64_t restored;
 	json_t *deviations;
 
@@ -99,7 +100,9 @@ static json_t *keeper_deviate(json_t *list, const char *kind, bool fault, const 
 	return one;
 }
 
-static void keeper_add_ports(const struct to_upkeep *u, const struct to_server *self, json_t *list)
+/* @restores: what is lost with a port that is down comes back by itself */
+static void keeper_add_ports(const struct to_upkeep *u, const struct to_server *self,
+			     bool restores, json_t *list)
 {
 	for (unsigned int p = 0; p < self->n_ports; p++) {
 		const char *port = self->ports[p].name;
@@ -125,8 +128,8 @@ static void keeper_add_ports(const struct to_upkeep *u, const struct to_server *
 				continue;
 			snprintf(fix, sizeof(fix), "ip link set %s up", nic->name);
 			keeper_deviate(list, "port-down", true, port, fix,
-				       "somebody set %s down: it stays down, and what apply made on it comes back with it",
-				       nic->name);
+				       "somebody set %s down%s", nic->name, !restores ? "" :
+				       ": it stays down, and what apply made on it comes back with it");
 		}
 	}
 }
@@ -195,17 +198,19 @@ static void keeper_add_lost(const struct to_upkeep *u, const struct to_error *re
 			       refusal->text);
 }
 
+/* A device that is down is told as such, with what waits for it. */
 static void keeper_add_unrestored(const struct to_upkeep *u, json_t *list)
 {
+	unsigned int n = 0;
 	char text[192];
 
-	if (!u->n_lost)
-		return;
-	to_upkeep_text(u, &u->lost[0], text, sizeof(text));
-	if (u->n_lost > 1)
+	for (unsigned int i = 0; i < u->n_lost; i++)
+		if (u->lost[i].kind != TO_LOST_UP && !keeper_waits(u, &u->lost[i]) && !n++)
+			to_upkeep_text(u, &u->lost[i], text, sizeof(text));
+	if (n > 1)
 		keeper_deviate(list, "lost", true, NULL, "toctl apply PLAN",
-			       "somebody removed: %s, and %u more", text, u->n_lost - 1);
-	else
+			       "somebody removed: %s, and %u more", text, n - 1);
+	else if (n)
 		keeper_deviate(list, "lost", true, NULL, "toctl apply PLAN",
 			       "somebody removed: %s", text);
 }
@@ -217,7 +222,11 @@ static void keeper_add_conflicts(struct to_keeper *k, const struct to_upkeep *u,
 	if (to_route_conflicts_find(&k->kept.rt, k->active.plan, k->active.server, &u->found,
 				    &u->entries, &conflicts, NULL))
 		return;
-	for (unsigned int i = 0; i < conflicts.n && i < KEEPER_LISTED; i++) {
+	if (conflicts.n > KEEPER_LISTED) {
+		conflicts.more += conflicts.n - KEEPER_LISTED;
+		conflicts.n = KEEPER_LISTED;
+	}
+	for (unsigned int i = 0; i < conflicts.n; i++) {
 		const struct to_route_conflict *c = &conflicts.items[i];
 
 		if (c->n > 1)
@@ -227,6 +236,9 @@ static void keeper_add_conflicts(struct to_keeper *k, const struct to_upkeep *u,
 			keeper_deviate(list, "conflict", true, NULL, c->fix, "%s: %s",
 				       c->subject, c->text);
 	}
+	if (conflicts.more)
+		keeper_deviate(list, "conflict", true, NULL, "toctl doctor PLAN names them",
+			       "%u more routes of others win over the plan's", conflicts.more);
 }
 
 static bool keeper_lists(const json_t *list, const json_t *deviation)
@@ -275,15 +287,16 @@ static bool keeper_is_paused(struct to_keeper *k)
 	return paused;
 }
 
-static struct keeper_plan keeper_given(struct to_keeper *k)
+/* Return @plan held, if it is any. @k->lock protects those that the agent sets. */
+static struct keeper_plan keeper_hold(struct to_keeper *k, const struct keeper_plan *plan)
 {
-	struct keeper_plan given;
+	struct keeper_plan held;
 
 	pthread_mutex_lock(&k->lock);
-	given = k->given;
-	given.plan = given.plan ? to_plan_hold(given.plan) : NULL;
+	held = *plan;
+	held.plan = held.plan ? to_plan_hold(held.plan) : NULL;
 	pthread_mutex_unlock(&k->lock);
-	return given;
+	return held;
 }
 
 /* Load what toctl apply made active last, unless it is loaded. */
@@ -309,8 +322,8 @@ static void keeper_load_applied(struct to_keeper *k)
 		k->applied_plan.server = server;
 }
 
-/* Whether the active table is that of @p. */
-static bool keeper_matches(struct to_keeper *k, const struct keeper_plan *p)
+/* Take @p up if the active table is its, else drop it. Return: whether it was. */
+static bool keeper_take_up(struct to_keeper *k, struct keeper_plan *p, bool restores)
 {
 	struct to_apply *apply;
 	bool matches;
@@ -318,34 +331,35 @@ static bool keeper_matches(struct to_keeper *k, const struct keeper_plan *p)
 	if (!p->plan)
 		return false;
 	apply = to_apply_open(p->plan, p->server, k->config.device, true, &k->kept, NULL);
-	matches = apply && !to_apply_table_differs(apply) &&
+	matches = apply && !to_apply_routes_differ(apply) &&
 		  to_apply_current(apply)->generation == k->generation;
 	to_apply_close(apply);
-	return matches;
+	if (!matches) {
+		keeper_drop(p);
+		return false;
+	}
+	k->active = *p;
+	k->restores = restores;
+	return true;
 }
 
 /* Find the plan that the active table is of. */
 static void keeper_look_up(struct to_keeper *k)
 {
-	struct keeper_plan given = keeper_given(k);
+	struct keeper_plan plan;
 
 	keeper_drop(&k->active);
-	if (!k->generation) {
-		keeper_drop(&given);
+	if (!k->generation)
 		return;
-	}
-	if (keeper_matches(k, &given)) {
-		k->active = given;
-		k->restores = true;
+	plan = keeper_hold(k, &k->given);
+	if (keeper_take_up(k, &plan, true))
 		return;
-	}
-	keeper_drop(&given);
+	plan = keeper_hold(k, &k->shown);
+	if (keeper_take_up(k, &plan, false))
+		return;
 	keeper_load_applied(k);
-	if (!keeper_matches(k, &k->applied_plan))
-		return;
-	k->active.plan = to_plan_hold(k->applied_plan.plan);
-	k->active.server = k->applied_plan.server;
-	k->restores = k->config.applied;
+	plan = keeper_hold(k, &k->applied_plan);
+	keeper_take_up(k, &plan, k->config.applied);
 }
 
 /* Read which table is active. Return: 0, or a negative errno: the device cannot be read. */
@@ -390,7 +404,7 @@ static int keeper_find_plan(struct to_keeper *k)
 /* There was a plan, and there is no table: whoever has the plan can give it. */
 static void keeper_add_no_table(struct to_keeper *k, json_t *list)
 {
-	struct keeper_plan given = keeper_given(k);
+	struct keeper_plan given = keeper_hold(k, &k->given);
 	const char *job = given.plan ? given.plan->demand->name : NULL;
 	json_t *one;
 
@@ -587,7 +601,7 @@ static int keeper_keep(struct to_keeper *k, json_t *list)
 	if (!ret) {
 		to_removals_end(&k->removals, to_clock_monotonic_ns());
 		keeper_end_excuses(k, &u);
-		keeper_add_ports(&u, self, list);
+		keeper_add_ports(&u, self, k->restores, list);
 		if (k->restores)
 			keeper_add_lost(&u, &refusal, list);
 		else
@@ -602,9 +616,12 @@ static void keeper_look(struct to_keeper *k)
 {
 	const uint64_t since = to_clock_monotonic_ns();
 	json_t *list = json_array();
-	uint64_t rest;
+	uint64_t rest, taken;
 	int ret = 0;
 
+	pthread_mutex_lock(&k->lock);
+	taken = k->taken;
+	pthread_mutex_unlock(&k->lock);
 	k->due_ns = UINT64_MAX;
 	if (!keeper_is_paused(k)) {
 		ret = keeper_find_plan(k);
@@ -620,7 +637,7 @@ static void keeper_look(struct to_keeper *k)
 	else
 		keeper_publish(k, list);
 	pthread_mutex_lock(&k->lock);
-	k->looked = true;
+	k->looked = taken + 1;
 	pthread_cond_broadcast(&k->first);
 	pthread_mutex_unlock(&k->lock);
 	rest = KEEPER_REST * (to_clock_monotonic_ns() - since);
@@ -684,6 +701,7 @@ static void keeper_free(struct to_keeper *k)
 	to_apply_kept_close(&k->kept);
 	to_removals_free(&k->removals);
 	keeper_drop(&k->given);
+	keeper_drop(&k->shown);
 	keeper_drop(&k->active);
 	keeper_drop(&k->applied_plan);
 	json_decref(k->deviations);
@@ -717,6 +735,7 @@ struct to_keeper *to_keeper_start(const struct to_keeper_config *config, struct 
 	}
 	k->config = *config;
 	k->excuse_all = true;
+	k->awaited = 1;
 	k->retry_ns = KEEPER_RETRY_NS;
 	k->deviations = json_array();
 	pthread_mutex_init(&k->lock, NULL);
@@ -777,13 +796,26 @@ void to_keeper_take(struct to_keeper *k, const struct to_plan *plan, unsigned in
 		keeper_wake(k);
 }
 
+void to_keeper_show(struct to_keeper *k, struct to_plan *plan, unsigned int server)
+{
+	struct to_plan *old;
+
+	pthread_mutex_lock(&k->lock);
+	old = k->shown.plan;
+	k->shown = (struct keeper_plan){ plan, server };
+	k->awaited = ++k->taken + 1;
+	pthread_mutex_unlock(&k->lock);
+	to_plan_free(old);
+	keeper_wake(k);
+}
+
 void to_keeper_wait(struct to_keeper *k)
 {
 	const uint64_t until = to_clock_realtime_ns() + KEEPER_FIRST_NS;
 	const struct timespec deadline = { until / TO_NS_PER_S, until % TO_NS_PER_S };
 
 	pthread_mutex_lock(&k->lock);
-	while (!k->looked && !pthread_cond_timedwait(&k->first, &k->lock, &deadline))
+	while (k->looked < k->awaited && !pthread_cond_timedwait(&k->first, &k->lock, &deadline))
 		;
 	pthread_mutex_unlock(&k->lock);
 }

@@ -7,8 +7,9 @@
  * the table of the plan is there again within a second (upkeep.h, removals.h).
  *
  * The keeper restores only while the active table is that of a plan that it knows: the one that
- * the agent was given, else the one that toctl apply made active last (applied.h), of which an
- * agent that was started to look restores nothing. It compares them once per generation. After
+ * the agent was given, else one that an observer has shown, of which nothing is restored, else the
+ * one that toctl apply made active last (applied.h), of which an agent at a pipe restores nothing.
+ * It compares them once per generation. After
  * toctl clear or toctl apply of another plan the table is another one, so nothing of the former
  * plan comes back. The keeper changes the device under its lock (device_lock.h), and nothing
  * while its agent changes the device.
@@ -56,7 +57,14 @@ void to_keeper_stop(struct to_keeper *keeper);
 void to_keeper_take(struct to_keeper *keeper, const struct to_plan *plan, unsigned int server,
 		    bool paused);
 
-/** to_keeper_wait() - wait, for 2 s at most, until the keeper has looked once */
+/**
+ * to_keeper_show() - compare the server with another plan from now on, without restoring anything
+ * @plan: taken over; of no matter while the active table is that of to_keeper_take()'s plan
+ * @server: index in the plan
+ */
+void to_keeper_show(struct to_keeper *keeper, struct to_plan *plan, unsigned int server);
+
+/** to_keeper_wait() - wait, for 2 s at most, until the keeper has looked, and by the plan last shown */
 void to_keeper_wait(struct to_keeper *keeper);
 
 /** to_keeper_restored() - return how many times the keeper has changed this server */

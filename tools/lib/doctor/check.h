@@ -136,9 +136,7 @@ void to_check_rdma(struct to_checks *checks, const struct to_check_view *view);
 
 /** struct to_check_peers - what is known of the neighbours of a server */
 struct to_check_peers {
-	const char *device;		/* name of the topoopt device */
 	const char *self;		/* name of the server */
-	bool module;			/* the module has continuity checks */
 	struct to_peer *peers;
 	unsigned int n;
 };

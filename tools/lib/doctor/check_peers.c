@@ -38,10 +38,6 @@ static void check_peer(struct to_checks *checks, const char *self, const struct 
 
 void to_check_peers(struct to_checks *checks, const struct to_check_peers *view)
 {
-	if (!view->module)
-		to_check_add(checks, TO_CHECK_WARN, "peer", view->device,
-			     "install this version's module and reload it: modprobe -r topoopt_fwd, then toctl apply PLAN",
-			     "the module has no continuity checks: links follow light");
 	for (unsigned int i = 0; i < view->n; i++)
 		check_peer(checks, view->self, &view->peers[i]);
 }

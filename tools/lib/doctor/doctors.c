@@ -23,8 +23,7 @@ int to_doctors_look(struct to_doctors *d, const struct to_plan *plan, struct to_
 		.plan = plan, .servers = calloc(c->n_servers, sizeof(*d->servers)),
 	};
 	ret = replies && d->servers ?
-	      to_fabric_query(fabric, json_pack("{s:s, s:s}", "op", "doctor", "job",
-						plan->demand->name), plan, replies, err) :
+	      to_fabric_query(fabric, json_pack("{s:s}", "op", "doctor"), plan, replies, err) :
 	      to_error_set(err, -ENOMEM, "out of memory");
 	for (unsigned int i = 0; !ret && i < c->n_servers; i++) {
 		struct to_doctors_server *s = &d->servers[i];

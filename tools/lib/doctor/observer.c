@@ -69,6 +69,8 @@ static int observer_load(struct to_observer *o, struct to_error *err)
 	if (ret > 0) {
 		free(o->digests);
 		o->digests = NULL;
+		if (o->fabric)
+			to_fabric_show(o->fabric, o->plan);
 	}
 	if (ret >= 0 && o->loop.repair) {
 		ret = observer_load_plan(&o->wanted, &o->wanted_loaded, o->path,
@@ -108,7 +110,10 @@ int to_observer_open(struct to_observer *o, const char *path, const char *log,
 		return ret;
 	observe.observe = true;
 	o->fabric = to_fabric_open(o->plan, &observe, err);
-	return o->fabric ? 0 : -EIO;
+	if (!o->fabric)
+		return -EIO;
+	to_fabric_show(o->fabric, o->plan);
+	return 0;
 }
 
 void to_observer_close(struct to_observer *o)

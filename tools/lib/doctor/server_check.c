@@ -32,12 +32,17 @@ static void server_plan(struct to_checks *checks, const struct to_check_view *vi
 	counts = to_apply_count(apply);
 	if (!device->generation)
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix, "no table was ever committed");
-	else if (to_apply_table_differs(apply))
+	else if (to_apply_routes_differ(apply))
 		to_check_add(checks, TO_CHECK_FAIL, "table", dev, fix,
 			     "generation %llu is not this plan: %u routes missing, %u too many, %u different, %u settings of checks and neighbours",
 			     (unsigned long long)device->generation,
 			     counts.differing.added, counts.differing.removed,
 			     counts.differing.changed, counts.checks);
+	else if (counts.checks)
+		to_check_add(checks, TO_CHECK_WARN, "table", dev,
+			     "toctl apply --all PLAN; servers without checks belong into \"unable\" of its \"checks\"",
+			     "generation %llu has the routes of this plan, and %u other settings of checks and neighbours",
+			     (unsigned long long)device->generation, counts.checks);
 	else
 		to_check_add(checks, TO_CHECK_OK, "table", dev, NULL,
 			     "generation %llu is this plan, %u routes",
@@ -78,20 +83,19 @@ static int server_device(struct to_check_view *view, struct to_device *device,
 			 struct to_error *err)
 {
 	struct to_genl genl;
-	int ret;
+	int ret = 0;
 
 	/* Asking for the family makes the kernel load the module if it can. */
 	*loaded = !to_genl_open(&genl, NULL);
 	if (!*loaded)
 		return 0;
-	ret = to_module_read(&genl, module, err);
-	if (view->device && !ret)
+	*module = genl.module;
+	if (view->device)
 		ret = to_genl_device(&genl, view->device->ifindex, device, err);
 	if (view->device && !ret)
 		ret = to_genl_ports(&genl, view->device->ifindex, ports, n, err);
 	if (view->device && !ret)
 		ret = to_peers_get(&genl, view->device->ifindex, &peers->peers, &peers->n, err);
-	peers->module = genl.checks;
 	to_genl_close(&genl);
 	for (; !ret && !view->plan && view->n_ports < *n; view->n_ports++) {
 		view->ports[view->n_ports] = (*ports)[view->n_ports].name;
@@ -103,7 +107,7 @@ static int server_device(struct to_check_view *view, struct to_device *device,
 static int server_look(struct to_checks *checks, struct to_check_view *view, const char *path,
 		       const char *device, struct to_error *err)
 {
-	struct to_check_peers peers = { .device = device, .self = "this server", .module = true };
+	struct to_check_peers peers = { .self = "this server" };
 	struct to_kernel_port *ports = NULL;
 	struct to_device state = {};
 	unsigned int n_ports = 0;

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "control/agent_state.h"
 #include "data/down.h"
 #include "doctor/status_peers.h"
 #include "routing/link_loads.h"
@@ -139,6 +140,8 @@ static void status_server(struct to_status_server *s, uint64_t digest, const jso
 	snprintf(s->error, sizeof(s->error), "%s", error ? error : "");
 	if (!s->reached)
 		return;
+	s->old = to_agent_is_old(now);
+	s->unable = to_agent_is_unable(now);
 	s->generation = status_number(now, "generation");
 	s->table = status_table(now, digest);
 	s->staged = json_is_true(json_object_get(now, "staged"));
@@ -632,6 +635,9 @@ static json_t *status_servers_json(const struct to_status *st)
 		if (s->table != TO_STATUS_TABLE_UNKNOWN)
 			json_object_set_new(object, "planned",
 					    json_boolean(s->table == TO_STATUS_TABLE_PLANNED));
+		if (s->reached)
+			json_object_update_new(object, json_pack("{s:b, s:b}", "old", s->old,
+								 "unable", s->unable));
 		if (s->checked)
 			json_object_set_new(object, "peers", to_peers_json(s->peers, s->n_peers));
 		if (s->seconds > 0)

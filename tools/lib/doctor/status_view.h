@@ -29,6 +29,8 @@ enum to_status_table { TO_STATUS_TABLE_UNKNOWN, TO_STATUS_TABLE_PLANNED, TO_STAT
  * @backups: groups of next hops of which a backup is in use
  * @astray: it runs another generation than most, and no change is under way
  * @down: its topoopt device is down
+ * @old: its agent is older than this toctl
+ * @unable: it sends no continuity checks: its module or its agent is too old
  * @checked: it says what its neighbours are heard to say: @peers, @n_peers of them
  * @seconds: since it was looked at before; 0: it was not, and the next members say nothing
  * @misses: packets of others that arrived and had no route
@@ -42,7 +44,7 @@ struct to_status_server {
 	char error[256];
 	uint64_t generation;
 	enum to_status_table table;
-	bool staged, astray, down, checked;
+	bool staged, astray, down, old, unable, checked;
 	struct to_peer *peers;
 	unsigned int n_peers;
 	unsigned int ports, lit, backups;

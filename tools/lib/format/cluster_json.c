@@ -692,7 +692,8 @@ static void cluster_print_port(FILE *out, const struct to_cluster *c,
 	fprintf(out, "}");
 }
 
-void to_cluster_print(FILE *out, const struct to_cluster *c)
+/* All but the links, and "checks". */
+static void cluster_print(FILE *out, const struct to_cluster *c)
 {
 	fprintf(out, "\"link_mode\":\"%s\",\n\"optical_switches\":[",
 		link_modes[c->link_mode]);
@@ -719,6 +720,11 @@ void to_cluster_print(FILE *out, const struct to_cluster *c)
 		}
 	}
 	fprintf(out, "]");
+}
+
+void to_cluster_print(FILE *out, const struct to_cluster *c)
+{
+	cluster_print(out, c);
 	to_continuity_print(out, c);
 }
 
@@ -729,12 +735,13 @@ static void cluster_print_end(FILE *out, const struct to_cluster *c, const char 
 		c->servers[at.server].ports[at.port].name);
 }
 
-void to_cluster_print_file(FILE *out, const struct to_cluster *c)
+#define CLUSTER_BEGIN "{\"format\":\"topoopt-cluster\",\"version\":1,\n"
+
+/* Print the links, and the end of the file. */
+static void cluster_print_links(FILE *out, const struct to_cluster *c)
 {
 	const char *before = "";
 
-	fprintf(out, "{\"format\":\"topoopt-cluster\",\"version\":1,\n");
-	to_cluster_print(out, c);
 	fputs(TO_CLUSTER_LINKS, out);
 	for (unsigned int i = 0; i < c->n_links; i++) {
 		if (cluster_shared(c, &c->links[i]))
@@ -747,6 +754,20 @@ void to_cluster_print_file(FILE *out, const struct to_cluster *c)
 		fprintf(out, "}");
 	}
 	fprintf(out, "]}\n");
+}
+
+void to_cluster_print_file(FILE *out, const struct to_cluster *c)
+{
+	fputs(CLUSTER_BEGIN, out);
+	to_cluster_print(out, c);
+	cluster_print_links(out, c);
+}
+
+void to_cluster_print_unchecked(FILE *out, const struct to_cluster *c)
+{
+	fputs(CLUSTER_BEGIN, out);
+	cluster_print(out, c);
+	cluster_print_links(out, c);
 }
 
 int to_cluster_refuse_shared(const struct to_cluster *c, const char *path, const char *why,

@@ -76,4 +76,7 @@ void to_cluster_print(FILE *out, const struct to_cluster *cluster);
 /** to_cluster_print_file() - print a cluster with its links, as to_cluster_load() reads it */
 void to_cluster_print_file(FILE *out, const struct to_cluster *cluster);
 
+/** to_cluster_print_unchecked() - print a cluster with its links, but without "checks" */
+void to_cluster_print_unchecked(FILE *out, const struct to_cluster *cluster);
+
 #endif

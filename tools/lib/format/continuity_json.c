@@ -106,14 +106,14 @@ int to_continuity_read(const struct to_json *at, void *to)
 	return to_json_object(at, continuity_fields, to);
 }
 
-/* Return: what goes before the next member. */
+/* Return: what goes before the next member. @unable: more servers, or NULL. */
 static const char *continuity_print_unable(FILE *out, const struct to_cluster *c,
-					   const char *before)
+					   const bool *unable, const char *before)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < c->n_servers; i++) {
-		if (!c->servers[i].unable)
+		if (!c->servers[i].unable && !(unable && unable[i]))
 			continue;
 		fprintf(out, n++ ? "," : "%s\"unable\":[", before);
 		fprintf(out, "\"%s\"", c->servers[i].name);
@@ -123,10 +123,12 @@ static const char *continuity_print_unable(FILE *out, const struct to_cluster *c
 	return n ? "," : before;
 }
 
-void to_continuity_print(FILE *out, const struct to_cluster *c)
+/* Print what is not the default, after @before. Return: whether anything is. */
+static bool continuity_print(FILE *out, const struct to_cluster *c, const bool *unable,
+			     const char *before)
 {
 	const struct to_continuity *is = &c->continuity;
-	const char *before = ",\n\"checks\":{";
+	const char *const first = before;
 
 	if (is->interval != TO_CONTINUITY_100MS) {
 		fprintf(out, "%s\"interval\":\"%s\"", before, to_continuity_intervals[is->interval]);
@@ -148,7 +150,30 @@ void to_continuity_print(FILE *out, const struct to_cluster *c)
 		fprintf(out, "%s\"grace\":%u", before, is->grace_ms);
 		before = ",";
 	}
-	before = continuity_print_unable(out, c, before);
-	if (!before[1])
+	before = continuity_print_unable(out, c, unable, before);
+	return before != first;
+}
+
+void to_continuity_print(FILE *out, const struct to_cluster *c)
+{
+	if (continuity_print(out, c, NULL, ",\n\"checks\":{"))
 		fputc('}', out);
+}
+
+json_t *to_continuity_json(const struct to_cluster *c, const bool *unable)
+{
+	json_t *checks = NULL;
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out = open_memstream(&text, &len);
+	bool any;
+
+	if (!out)
+		return NULL;
+	any = continuity_print(out, c, unable, "{");
+	fputc('}', out);
+	if (!fclose(out) && any)
+		checks = json_loadb(text, len, 0, NULL);
+	free(text);
+	return checks;
 }

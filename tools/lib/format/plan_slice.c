@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "format/cluster_json.h"
+#include "format/continuity_json.h"
 #include "format/plan_json.h"
 #include "format/plan_tables_json.h"
 
@@ -172,21 +173,8 @@ struct to_plan *to_plan_slice_take(const char *job, json_t *links, json_t *table
 	return plan_slice_finish(plan, &doc, &at, server, err);
 }
 
-int to_plan_slice_add_dark(struct to_plan *plan, json_t *dark, struct to_error *err)
-{
-	struct to_json_doc doc;
-	struct to_json at;
-	int ret;
-
-	if (!dark)
-		return 0;
-	to_json_open_value(&doc, &at, dark, "dark", plan->cluster, err);
-	ret = to_plan_read_dark(&at, plan);
-	to_json_close(&doc);
-	return ret;
-}
-
-json_t *to_plan_slice_dark(const struct to_plan *plan)
+/* The dark links of @plan; NULL: none. */
+static json_t *plan_slice_dark(const struct to_plan *plan)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -200,4 +188,35 @@ json_t *to_plan_slice_dark(const struct to_plan *plan)
 	dark = json_loadb(text, len, 0, NULL);
 	free(text);
 	return dark;
+}
+
+json_t *to_plan_slice_rest(const struct to_plan *plan, const bool *unable)
+{
+	json_t *rest = json_pack("{s:o*, s:o*}", "dark", plan_slice_dark(plan), "checks",
+				 to_continuity_json(plan->cluster, unable));
+
+	if (json_object_size(rest))
+		return rest;
+	json_decref(rest);
+	return NULL;
+}
+
+int to_plan_slice_add_rest(struct to_plan *plan, json_t *rest, struct to_error *err)
+{
+	json_t *dark = json_object_get(rest, "dark"), *checks = json_object_get(rest, "checks");
+	struct to_json_doc doc;
+	struct to_json at;
+	int ret = 0;
+
+	if (dark) {
+		to_json_open_value(&doc, &at, dark, "dark", plan->cluster, err);
+		ret = to_plan_read_dark(&at, plan);
+		to_json_close(&doc);
+	}
+	if (!ret && checks) {
+		to_json_open_value(&doc, &at, checks, "checks", plan->cluster, err);
+		ret = to_continuity_read(&at, plan->cluster);
+		to_json_close(&doc);
+	}
+	return ret;
 }

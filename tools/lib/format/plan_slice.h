@@ -5,10 +5,12 @@
 /*
  * One server's part of a plan: what its agent needs, a thousandth of the plan
  * of a thousand servers. The servers with their links are a cluster.json, the
- * same for all; the table is as in plan.json, see to_plan_print_table().
+ * same for all; the table is as in plan.json, see to_plan_print_table(). What agents without
+ * continuity checks do not know is apart, and they ignore it: the rest, see to_plan_slice_rest().
  */
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "data/plan.h"
@@ -51,15 +53,20 @@ struct to_plan *to_plan_slice_take(const char *job, json_t *links, json_t *table
 				   struct to_error *err);
 
 /**
- * to_plan_slice_add_dark() - Add links that no table uses, but whose ends listen for each other
- * @dark: array, as in plan.json; NULL: none
+ * to_plan_slice_rest() - return what all servers get beside the cluster.json and their tables
+ * @unable: per server, whether it sends no checks, beside those that the plan names; or NULL
+ *
+ * An object with "dark" and "checks" of plan.json. Return: NULL without either, or without memory.
+ */
+json_t *to_plan_slice_rest(const struct to_plan *plan, const bool *unable);
+
+/**
+ * to_plan_slice_add_rest() - add the rest to a plan that was read
+ * @rest: see to_plan_slice_rest(), or NULL
  *
  * Return: 0 or a negative errno with @err.
  */
-int to_plan_slice_add_dark(struct to_plan *plan, json_t *dark, struct to_error *err);
-
-/** to_plan_slice_dark() - Return the dark links of @plan for that; NULL: none */
-json_t *to_plan_slice_dark(const struct to_plan *plan);
+int to_plan_slice_add_rest(struct to_plan *plan, json_t *rest, struct to_error *err);
 
 /**
  * to_plan_slice_servers() - fingerprint of the servers of a cluster.json that was printed

@@ -146,16 +146,14 @@ static int apply_plan_steps(struct to_apply *a, struct to_error *err)
 /* A module without checks gets none, unless the plan insists on them. */
 static int apply_fit_module(struct to_apply *a, struct to_error *err)
 {
-	struct to_module module;
-	int ret;
+	const struct to_module *module = &a->kept->genl.module;
 
-	if (a->kept->genl.checks || a->want.check.interval == TOPOOPT_CHECK_INTERVAL_OFF)
+	if (to_module_has(module, TOPOOPT_FEATURE_CHECKS) ||
+	    a->want.check.interval == TOPOOPT_CHECK_INTERVAL_OFF)
 		return 0;
-	if (to_continuity_is_chosen(&a->plan->cluster->continuity)) {
-		ret = to_module_read(&a->kept->genl, &module, err);
-		return ret ? ret : to_module_require(&module, TOPOOPT_FEATURE_CHECKS,
-						     "\"checks\" of the plan", err);
-	}
+	if (to_continuity_is_chosen(&a->plan->cluster->continuity))
+		return to_module_require(module, TOPOOPT_FEATURE_CHECKS, "\"checks\" of the plan",
+					 err);
 	a->unchecked = true;
 	a->want.check = (struct to_kernel_check){ 0 };
 	a->want.n_peers = 0;
@@ -299,9 +297,14 @@ struct to_apply_counts to_apply_count(const struct to_apply *a)
 	};
 }
 
+bool to_apply_routes_differ(const struct to_apply *a)
+{
+	return !a->has_table || !a->current.generation || to_diff_any(&a->routes);
+}
+
 bool to_apply_table_differs(const struct to_apply *a)
 {
-	return !a->has_table || !a->current.generation || to_diff_any(&a->routes) || a->checks;
+	return to_apply_routes_differ(a) || a->checks;
 }
 
 bool to_apply_is_unchecked(const struct to_apply *a)

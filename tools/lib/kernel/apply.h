@@ -64,6 +64,9 @@ struct to_apply_counts to_apply_count(const struct to_apply *apply);
 /** to_apply_table_differs() - whether there is a table to stage and commit */
 bool to_apply_table_differs(const struct to_apply *apply);
 
+/** to_apply_routes_differ() - tell whether routes differ, or no table is active; checks do not count */
+bool to_apply_routes_differ(const struct to_apply *apply);
+
 /**
  * to_apply_is_unchecked() - tell whether the plan's checks are left out, as the module has none
  *

@@ -21,9 +21,7 @@ static int view_read(struct to_device_view *view, const char *device, struct to_
 	ret = to_genl_open(&view->genl, err);
 	if (ret)
 		return ret;
-	ret = to_module_read(&view->genl, &view->module, err);
-	if (!ret)
-		ret = to_genl_device(&view->genl, ifindex, &view->device, err);
+	ret = to_genl_device(&view->genl, ifindex, &view->device, err);
 	if (!ret)
 		ret = to_genl_ports(&view->genl, ifindex, &view->ports, &view->n_ports, err);
 	if (!ret)
@@ -127,7 +125,7 @@ json_t *to_device_view_json(const struct to_device_view *s)
 			  d->staged_groups, "prepared", d->prepared) : json_null();
 
 	return json_pack("{s:o, s:s, s:i, s:I, s:i, s:i, s:I, s:o, s:o, s:o, s:o}",
-			 "module", to_module_json(&s->module), "device", d->name,
+			 "module", to_module_json(&s->genl.module), "device", d->name,
 			 "ifindex", d->ifindex, "generation", (json_int_t)d->generation,
 			 "routes", d->routes, "groups", d->groups, "memory", (json_int_t)d->memory, "stage", stage,
 			 "counters", view_counters_json(d->counters),

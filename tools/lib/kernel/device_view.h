@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "kernel/diff.h"
 #include "kernel/genl.h"
-#include "kernel/module.h"
 #include "kernel/peers.h"
 
 /** struct to_device_view - a device that is looked at */
@@ -17,7 +16,6 @@ struct to_device_view {
 	struct to_genl genl;
 	struct to_diff_names names;	/* of all interfaces */
 	struct to_nic *nics;		/* behind @names */
-	struct to_module module;
 	struct to_device device;
 	struct to_kernel_port *ports;
 	struct to_peer *peers;

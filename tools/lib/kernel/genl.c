@@ -119,6 +119,11 @@ static struct nlmsghdr *genl_request(const struct to_genl *genl, void *buf,
 #define genl_for_each_attr(nla, nlh) \
 	mnl_attr_for_each(nla, nlh, sizeof(struct genlmsghdr))
 
+static void genl_parse_text(char *text, size_t size, const struct nlattr *nla)
+{
+	snprintf(text, size, "%s", to_attr_text(nla));
+}
+
 static int genl_parse_family(const struct nlmsghdr *nlh, void *arg)
 {
 	struct to_genl *genl = arg;
@@ -127,19 +132,40 @@ static int genl_parse_family(const struct nlmsghdr *nlh, void *arg)
 	genl_for_each_attr(nla, nlh) {
 		if (mnl_attr_get_type(nla) == CTRL_ATTR_FAMILY_ID)
 			genl->family = to_attr_u16(nla);
-		if (mnl_attr_get_type(nla) != CTRL_ATTR_MCAST_GROUPS &&
-		    mnl_attr_get_type(nla) != CTRL_ATTR_OPS)
+		if (mnl_attr_get_type(nla) != CTRL_ATTR_MCAST_GROUPS)
 			continue;
 		mnl_attr_for_each_nested(nest, nla)
-			mnl_attr_for_each_nested(a, nest) {
-				if (mnl_attr_get_type(nla) == CTRL_ATTR_OPS)
-					genl->checks |= mnl_attr_get_type(a) == CTRL_ATTR_OP_ID &&
-							to_attr_u32(a) == TOPOOPT_CMD_PEER_GET;
-				else if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
+			mnl_attr_for_each_nested(a, nest)
+				if (mnl_attr_get_type(a) == CTRL_ATTR_MCAST_GRP_ID)
 					genl->events = to_attr_u32(a);
-			}
 	}
 	return 0;
+}
+
+static int genl_set_module(const struct nlmsghdr *nlh, void *arg)
+{
+	struct to_module *module = arg;
+	const struct nlattr *nla;
+
+	genl_for_each_attr(nla, nlh) {
+		if (mnl_attr_get_type(nla) == TOPOOPT_A_DEVICE_VERSION)
+			genl_parse_text(module->version, sizeof(module->version), nla);
+		if (mnl_attr_get_type(nla) == TOPOOPT_A_DEVICE_FEATURES)
+			module->features = to_attr_u32(nla);
+	}
+	return 0;
+}
+
+/* Ask the module what it can; one that is older than this request can nothing of it. */
+static int genl_read_module(struct to_genl *genl, struct to_error *err)
+{
+	char buf[256];
+	int ret;
+
+	genl->module = (struct to_module){};
+	ret = to_netlink_call(&genl->nl, genl_message(genl, buf, TOPOOPT_CMD_MODULE_GET),
+			      genl_set_module, &genl->module, err);
+	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
 int to_genl_open(struct to_genl *genl, struct to_error *err)
@@ -149,7 +175,6 @@ int to_genl_open(struct to_genl *genl, struct to_error *err)
 	int ret;
 
 	genl->events = 0;
-	genl->checks = false;
 	ret = to_netlink_open(&genl->nl, NETLINK_GENERIC, err);
 	if (ret)
 		return ret;
@@ -160,14 +185,15 @@ int to_genl_open(struct to_genl *genl, struct to_error *err)
 	if (ret == -ENOENT)
 		to_error_set(err, ret, "the kernel has no family %s: load the module with: modprobe topoopt_fwd",
 			     TOPOOPT_FAMILY_NAME);
-	if (ret) {
-		to_genl_close(genl);
-		return ret;
+	if (!ret) {
+		genl->nl.header = sizeof(struct genlmsghdr);
+		genl->nl.attributes = device_attributes;
+		genl->nl.n_attributes = sizeof(device_attributes) / sizeof(*device_attributes);
+		ret = genl_read_module(genl, err);
 	}
-	genl->nl.header = sizeof(struct genlmsghdr);
-	genl->nl.attributes = device_attributes;
-	genl->nl.n_attributes = sizeof(device_attributes) / sizeof(*device_attributes);
-	return 0;
+	if (ret)
+		to_genl_close(genl);
+	return ret;
 }
 
 void to_genl_close(struct to_genl *genl)
@@ -217,11 +243,6 @@ static void genl_parse_counters(uint64_t *counters, const struct nlattr *nest)
 		if (i < TO_COUNTERS && mnl_attr_get_payload_len(nla) == 8)
 			counters[i] = to_attr_u64(nla);
 	}
-}
-
-static void genl_parse_text(char *text, size_t size, const struct nlattr *nla)
-{
-	snprintf(text, size, "%s", to_attr_text(nla));
 }
 
 static void genl_parse_check(struct to_kernel_check *check, const struct nlattr *nest)
@@ -297,36 +318,6 @@ static int genl_set_device(const struct nlmsghdr *nlh, void *arg)
 		}
 	}
 	return 0;
-}
-
-struct module_reply {
-	char *version;
-	size_t size;
-	uint32_t *features;
-};
-
-static int genl_set_module(const struct nlmsghdr *nlh, void *arg)
-{
-	const struct module_reply *reply = arg;
-	const struct nlattr *nla;
-
-	genl_for_each_attr(nla, nlh) {
-		if (mnl_attr_get_type(nla) == TOPOOPT_A_DEVICE_VERSION)
-			snprintf(reply->version, reply->size, "%s", to_attr_text(nla));
-		if (mnl_attr_get_type(nla) == TOPOOPT_A_DEVICE_FEATURES)
-			*reply->features = to_attr_u32(nla);
-	}
-	return 0;
-}
-
-int to_genl_module(struct to_genl *genl, char *version, size_t size, uint32_t *features,
-		   struct to_error *err)
-{
-	struct module_reply reply = { version, size, features };
-	char buf[256];
-
-	return to_netlink_call(&genl->nl, genl_message(genl, buf, TOPOOPT_CMD_MODULE_GET),
-			       genl_set_module, &reply, err);
 }
 
 int to_genl_device(struct to_genl *genl, uint32_t ifindex,
@@ -851,7 +842,7 @@ static int genl_read_peers(struct to_genl *genl, uint32_t ifindex, struct list *
 	char buf[256];
 
 	peers->n = 0;
-	if (!genl->checks)
+	if (!to_module_has(&genl->module, TOPOOPT_FEATURE_CHECKS))
 		return 0;
 	return to_netlink_dump(&genl->nl, genl_request(genl, buf, TOPOOPT_CMD_PEER_GET, ifindex),
 			       genl_add_peer, genl_list_clear, peers, err);

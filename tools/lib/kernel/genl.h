@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "kernel/module.h"
 #include "kernel/netlink.h"
 
 #define TO_COUNTERS 24
@@ -137,27 +138,17 @@ void to_kernel_table_free(struct to_kernel_table *table);
 struct to_genl {
 	struct to_netlink nl;
 	uint16_t family;
-	uint32_t events;	/* multicast group */
-	bool checks;		/* the module has continuity checks */
+	uint32_t events;		/* multicast group */
+	struct to_module module;	/* what the module says of itself */
 };
 
 /**
- * to_genl_open() - connect to the module, which the kernel loads by itself
+ * to_genl_open() - connect to the module, which the kernel loads by itself, and ask what it can
  *
  * Return: 0; -ENOENT when there is no such module; another negative errno.
  */
 int to_genl_open(struct to_genl *genl, struct to_error *err);
 void to_genl_close(struct to_genl *genl);
-
-/**
- * to_genl_module() - ask the module for its version and its features
- * @version: gets the version, cut to @size bytes
- * @features: gets a bit per enum topoopt_feature
- *
- * Return: 0; -EOPNOTSUPP of a module older than this request; another negative errno.
- */
-int to_genl_module(struct to_genl *genl, char *version, size_t size, uint32_t *features,
-		   struct to_error *err);
 
 int to_genl_device(struct to_genl *genl, uint32_t ifindex,
 		   struct to_device *device, struct to_error *err);

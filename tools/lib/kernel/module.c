@@ -14,16 +14,6 @@ static const struct {
 
 #define N_FEATURES (sizeof(module_features) / sizeof(*module_features))
 
-int to_module_read(struct to_genl *genl, struct to_module *module, struct to_error *err)
-{
-	int ret;
-
-	memset(module, 0, sizeof(*module));
-	ret = to_genl_module(genl, module->version, sizeof(module->version), &module->features,
-			     err);
-	return ret == -EOPNOTSUPP ? 0 : ret;
-}
-
 bool to_module_has(const struct to_module *module, enum topoopt_feature feature)
 {
 	return module->features & 1U << feature;
@@ -57,13 +47,33 @@ const char *to_module_text(const struct to_module *module, char text[TO_MODULE_T
 	return text;
 }
 
-json_t *to_module_json(const struct to_module *module)
+json_t *to_module_features(const struct to_module *module)
 {
 	json_t *features = json_array();
 
 	for (unsigned int i = 0; i < N_FEATURES; i++)
 		if (to_module_has(module, i))
 			json_array_append_new(features, json_string(module_features[i].name));
+	return features;
+}
+
+bool to_module_lists(const json_t *features, enum topoopt_feature feature)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(features, i, one) {
+		const char *name = json_string_value(one);
+
+		if (name && !strcmp(name, module_features[feature].name))
+			return true;
+	}
+	return false;
+}
+
+json_t *to_module_json(const struct to_module *module)
+{
 	return json_pack("{s:s?, s:o}", "version",
-			 module->version[0] ? module->version : NULL, "features", features);
+			 module->version[0] ? module->version : NULL, "features",
+			 to_module_features(module));
 }

@@ -29,6 +29,7 @@ struct answer {
 	int code;		/* 0, or a negative errno: there is none, or it rejects */
 	uint8_t type, protocol, dst_len, dst[16];
 	uint32_t table, ifindex;
+	uint32_t metric;	/* of one that rejects, 0: not set */
 };
 
 /** struct rule - a rule of the kernel's, as far as packets of this server without a mark go */
@@ -47,6 +48,8 @@ struct search {
 	unsigned int n, room;
 	struct rule *rules;
 	unsigned int n_rules;
+	struct answer *rejects;	/* routes that reject */
+	unsigned int n_rejects;
 	uint32_t first;		/* sequence number of the first question of the batch */
 	unsigned int base;	/* its index */
 	struct to_route_conflicts *conflicts;
@@ -320,9 +323,101 @@ static int conflict_read_rules(struct search *s, uint8_t family, struct to_error
 	return to_netlink_dump(s->rt, nlh, conflict_add_rule, conflict_clear_rules, s, err);
 }
 
+/* ---- what rejects ---- */
+
+static const char *conflict_reject_name(uint8_t type)
+{
+	return type == RTN_BLACKHOLE ? "blackhole" : type == RTN_PROHIBIT ? "prohibit" :
+	       type == RTN_UNREACHABLE ? "unreachable" : NULL;
+}
+
+static int conflict_add_reject(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct rtmsg *rtm = to_netlink_header(nlh, sizeof(*rtm));
+	struct search *s = arg;
+	const struct nlattr *nla;
+	struct answer *a;
+
+	if (!rtm)
+		return -EBADMSG;
+	if (!conflict_reject_name(rtm->rtm_type))
+		return 0;
+	a = realloc(s->rejects, (s->n_rejects + 1) * sizeof(*a));
+	if (!a)
+		return -ENOMEM;
+	s->rejects = a;
+	a += s->n_rejects++;
+	*a = (struct answer){ .type = rtm->rtm_type, .protocol = rtm->rtm_protocol,
+			      .dst_len = rtm->rtm_dst_len, .table = rtm->rtm_table };
+	mnl_attr_for_each(nla, nlh, sizeof(*rtm)) {
+		if (mnl_attr_get_type(nla) == RTA_TABLE)
+			a->table = to_attr_u32(nla);
+		else if (mnl_attr_get_type(nla) == RTA_DST)
+			conflict_copy(a->dst, nla);
+		else if (mnl_attr_get_type(nla) == RTA_PRIORITY)
+			a->metric = to_attr_u32(nla);
+	}
+	return 0;
+}
+
+static void conflict_clear_rejects(void *arg)
+{
+	((struct search *)arg)->n_rejects = 0;
+}
+
+static int conflict_read_rejects(struct search *s, uint8_t family, struct to_error *err)
+{
+	struct nlmsghdr *nlh;
+	struct rtmsg *rtm;
+	char buf[256];
+
+	nlh = mnl_nlmsg_put_header(buf);
+	nlh->nlmsg_type = RTM_GETROUTE;
+	rtm = mnl_nlmsg_put_extra_header(nlh, sizeof(*rtm));
+	rtm->rtm_family = family;
+	s->n_rejects = 0;
+	return to_netlink_dump(s->rt, nlh, conflict_add_reject, conflict_clear_rejects, s, err);
+}
+
+/* The longest route of @table that rejects @q; NULL: none. */
+static const struct answer *conflict_reject(const struct search *s, const struct question *q,
+					    uint32_t table)
+{
+	const struct answer *best = NULL;
+
+	for (unsigned int i = 0; i < s->n_rejects; i++) {
+		const struct answer *a = &s->rejects[i];
+
+		if (a->table == table && conflict_covers(a->dst, a->dst_len, q->dst) &&
+		    (!best || a->dst_len > best->dst_len))
+			best = a;
+	}
+	return best;
+}
+
+/* Whether @rule gave the answer @a, which gets the route where one of its table rejects. */
+static bool conflict_decides(const struct search *s, const struct question *q,
+			     const struct rule *rule, struct answer *a)
+{
+	const struct answer *reject;
+
+	if (!a->code)
+		return rule->action == FR_ACT_TO_TBL && rule->table == a->table;
+	if (rule->action != FR_ACT_TO_TBL)
+		return rule->action != FR_ACT_GOTO && rule->action != FR_ACT_NOP;
+	reject = conflict_reject(s, q, rule->table);
+	if (reject) {
+		const int code = a->code;
+
+		*a = *reject;
+		a->code = code;
+	}
+	return reject;
+}
+
 /* The first rule that leads @q to the table of @a, or that rejects it; NULL: unknown. */
 static const struct rule *conflict_rule(const struct search *s, const struct question *q,
-					const struct answer *a)
+					struct answer *a)
 {
 	for (unsigned int i = 0; i < s->n_rules; i++) {
 		const struct rule *rule = &s->rules[i];
@@ -331,12 +426,55 @@ static const struct rule *conflict_rule(const struct search *s, const struct que
 		    (rule->src_len && !q->has_source) ||
 		    !conflict_covers(rule->src, rule->src_len, q->source))
 			continue;
-		if (a->code ? rule->action != FR_ACT_TO_TBL && rule->action != FR_ACT_GOTO &&
-				    rule->action != FR_ACT_NOP :
-			      rule->action == FR_ACT_TO_TBL && rule->table == a->table)
+		if (conflict_decides(s, q, rule, a))
 			return rule;
 	}
 	return NULL;
+}
+
+/* ---- addresses ---- */
+
+/** struct holder - an address of this server */
+struct holder {
+	const uint8_t *address;
+	unsigned int bytes, len;	/* length of @address in bytes; of its prefix, 0: not found */
+};
+
+static int conflict_find_address(const struct nlmsghdr *nlh, void *arg)
+{
+	const struct ifaddrmsg *ifa = to_netlink_header(nlh, sizeof(*ifa));
+	struct holder *h = arg;
+	const struct nlattr *nla;
+
+	if (!ifa)
+		return -EBADMSG;
+	mnl_attr_for_each(nla, nlh, sizeof(*ifa)) {
+		const uint16_t type = mnl_attr_get_type(nla);
+
+		if ((type == IFA_LOCAL || type == IFA_ADDRESS) &&
+		    mnl_attr_get_payload_len(nla) == h->bytes &&
+		    !memcmp(mnl_attr_get_payload(nla), h->address, h->bytes))
+			h->len = ifa->ifa_prefixlen;
+	}
+	return 0;
+}
+
+/* Length of the prefix that the address @q->dst has at @ifindex, 0: it is none. */
+static unsigned int conflict_prefix(const struct search *s, const struct question *q,
+				    uint32_t ifindex)
+{
+	struct holder holder = { .address = q->dst, .bytes = conflict_bytes(q->family) };
+	struct nlmsghdr *nlh;
+	struct ifaddrmsg *ifa;
+	char buf[256];
+
+	nlh = mnl_nlmsg_put_header(buf);
+	nlh->nlmsg_type = RTM_GETADDR;
+	ifa = mnl_nlmsg_put_extra_header(nlh, sizeof(*ifa));
+	ifa->ifa_family = q->family;
+	ifa->ifa_index = ifindex;
+	return to_netlink_dump(s->rt, nlh, conflict_find_address, NULL, &holder, NULL) ? 0 :
+	       holder.len;
 }
 
 /* ---- conflicts ---- */
@@ -344,7 +482,7 @@ static const struct rule *conflict_rule(const struct search *s, const struct que
 static const char *conflict_table(uint32_t table, char text[16])
 {
 	if (table == RT_TABLE_MAIN || table == RT_TABLE_LOCAL)
-		return table == RT_TABLE_MAIN ? "main" : "local";
+		return strcpy(text, table == RT_TABLE_MAIN ? "main" : "local");
 	snprintf(text, 16, "%u", table);
 	return text;
 }
@@ -355,12 +493,14 @@ static bool conflict_is_own(const struct question *q, const struct answer *a)
 	       a->ifindex == q->expected;
 }
 
-/* A route that wins only as the plan's is missing is no conflict. */
+/* A route that wins only as the plan's is missing is no conflict, nor is another one of apply's. */
 static bool conflict_is_missing(const struct question *q, const struct answer *a,
 				const struct rule *rule)
 {
-	return a->code ? a->code == -ENETUNREACH && !rule :
-			 a->table == q->table && a->dst_len < q->len;
+	if (a->code && !a->type)
+		return a->code == -ENETUNREACH && !rule;
+	return (a->table == q->table && a->dst_len < q->len) ||
+	       (!a->code && a->protocol == TO_RTNL_PROTOCOL);
 }
 
 static const char *conflict_name(const struct search *s, uint32_t ifindex)
@@ -377,23 +517,43 @@ static bool conflict_is_other_rule(const struct rule *rule)
 	       rule->priority != TO_RTNL_RULE_PRIORITY;
 }
 
+/* The command that removes what wins: a rule, else an address, else a route. */
+static void conflict_fix(const struct search *s, const struct question *q, const struct answer *a,
+			 const struct rule *rule, const char *route, struct to_route_conflict *c)
+{
+	const char *ip = q->family == AF_INET6 ? "ip -6" : "ip", *name = conflict_name(s, a->ifindex);
+	const unsigned int len = !a->code && a->type == RTN_LOCAL ?
+				 conflict_prefix(s, q, a->ifindex) : 0;
+	char number[16], metric[24] = "";
+
+	conflict_table(a->table, number);
+	if (a->metric)
+		snprintf(metric, sizeof(metric), " metric %u", a->metric);
+	if (conflict_is_other_rule(rule))
+		snprintf(c->fix, sizeof(c->fix), "%s rule del priority %u", ip, rule->priority);
+	else if (len)
+		snprintf(c->fix, sizeof(c->fix), "%s address del %s/%u dev %s", ip, c->subject, len,
+			 name);
+	else if (!a->code)
+		snprintf(c->fix, sizeof(c->fix), "%s route del %s%s dev %s table %s", ip,
+			 a->type == RTN_LOCAL ? "local " : "", route, name, number);
+	else if (a->type)
+		snprintf(c->fix, sizeof(c->fix), "%s route del %s %s table %s%s", ip,
+			 conflict_reject_name(a->type), route, number, metric);
+}
+
 static void conflict_describe(const struct search *s, const struct question *q,
 			      const struct answer *a, const struct rule *rule,
 			      struct to_route_conflict *c)
 {
-	const char *ip = q->family == AF_INET6 ? "ip -6" : "ip";
 	char address[INET6_ADDRSTRLEN], route[INET6_ADDRSTRLEN + 4], number[16], by[48] = "";
 
 	inet_ntop(q->family, q->dst, c->subject, sizeof(c->subject));
 	inet_ntop(q->family, a->dst, address, sizeof(address));
 	snprintf(route, sizeof(route), "%s/%u", address, a->dst_len);
-	if (conflict_is_other_rule(rule)) {
+	conflict_fix(s, q, a, rule, route, c);
+	if (conflict_is_other_rule(rule))
 		snprintf(by, sizeof(by), ", by rule %u", rule->priority);
-		snprintf(c->fix, sizeof(c->fix), "%s rule del priority %u", ip, rule->priority);
-	} else if (!a->code && a->type != RTN_LOCAL) {
-		snprintf(c->fix, sizeof(c->fix), "%s route del %s dev %s table %s", ip, route,
-			 conflict_name(s, a->ifindex), conflict_table(a->table, number));
-	}
 	if (a->code)
 		snprintf(c->text, sizeof(c->text), "rejected%s: %s; the plan's route leads to %s",
 			 by, strerror(-a->code), conflict_name(s, q->expected));
@@ -412,12 +572,13 @@ static void conflict_describe(const struct search *s, const struct question *q,
 static void conflict_note(struct search *s, const struct question *q, const struct answer *a)
 {
 	struct to_route_conflicts *all = s->conflicts;
-	const struct rule *rule = conflict_rule(s, q, a);
+	struct answer found = *a;
+	const struct rule *rule = conflict_rule(s, q, &found);
 	struct to_route_conflict one = { .n = 1 };
 
-	if (conflict_is_missing(q, a, rule))
+	if (conflict_is_missing(q, &found, rule))
 		return;
-	conflict_describe(s, q, a, rule, &one);
+	conflict_describe(s, q, &found, rule, &one);
 	for (unsigned int i = 0; i < all->n; i++)
 		if (!strcmp(all->items[i].text, one.text) && !strcmp(all->items[i].fix, one.fix)) {
 			all->items[i].n++;
@@ -444,6 +605,7 @@ static bool conflict_has_source(const struct search *s, const struct question *q
 
 static int conflict_judge(struct search *s, struct to_error *err)
 {
+	bool rejects = false;	/* of @family are known */
 	uint8_t family = 0;
 	int ret = 0;
 
@@ -452,9 +614,15 @@ static int conflict_judge(struct search *s, struct to_error *err)
 
 		if (conflict_is_own(q, &s->answers[i]) || !conflict_has_source(s, q))
 			continue;
-		if (family != q->family)
+		if (family != q->family) {
 			ret = conflict_read_rules(s, q->family, err);
+			rejects = false;
+		}
 		family = q->family;
+		if (!ret && s->answers[i].code && !rejects) {
+			ret = conflict_read_rejects(s, family, err);
+			rejects = true;
+		}
 		if (!ret)
 			conflict_note(s, q, &s->answers[i]);
 	}
@@ -475,6 +643,7 @@ int to_route_conflicts_find(struct to_netlink *rt, const struct to_plan *plan, u
 	free(s.questions);
 	free(s.answers);
 	free(s.rules);
+	free(s.rejects);
 	return ret;
 }
 

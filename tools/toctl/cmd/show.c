@@ -49,7 +49,7 @@ static int show_device(struct to_call *call, struct to_device_view *view)
 		show_json(object);
 		return 0;
 	}
-	printf("topoopt_fwd: %s; toctl: version %s\n", to_module_text(&view->module, module),
+	printf("topoopt_fwd: %s; toctl: version %s\n", to_module_text(&view->genl.module, module),
 	       call->program->version);
 	printf("%s: generation %" PRIu64 ", %u routes in %u groups, %" PRIu64 " bytes\n",
 	       d->name, d->generation, d->routes, d->groups, d->memory);
