@@ -59,6 +59,7 @@ void to_carrier_begin_swapped(struct to_carrier *c, struct to_port_ref at,
 	p->stranger = true;
 	p->hears = hears;
 	p->hears_ns = now_ns > c->config.after_ns ? now_ns - c->config.after_ns : 0;
+	p->heard_ns = now_ns;
 }
 
 void to_carrier_forgive(struct to_carrier *c, const struct to_cluster *cluster, uint64_t since_ns,
@@ -90,6 +91,12 @@ static void carrier_see(struct to_carrier *c, struct to_port_ref at, const struc
 	struct to_carrier_port *p = carrier_port(c, at);
 	const bool lit = end->reason == TO_HELD_NOT;
 
+	/* one that was heard may miss as much as the plan's own neighbour */
+	if (!end->stranger && !lit && p->stranger && !p->lit &&
+	    now_ns - p->heard_ns < c->config.after_ns)
+		return;
+	if (end->stranger)
+		p->heard_ns = now_ns;
 	if (end->stranger && (!p->stranger || !carrier_same(p->hears, end->hears))) {
 		p->hears = end->hears;
 		p->hears_ns = now_ns;
@@ -241,7 +248,7 @@ static struct to_port_ref carrier_planned(const struct to_plan *plan, struct to_
 	return at;
 }
 
-/* Whether @at is down as it hears a port that is not the one of @plan. */
+/* Whether @at hears another port than that of the plan. */
 static bool carrier_hears_other(const struct to_carrier *c, struct to_port_ref at)
 {
 	const struct to_carrier_port *p = to_carrier_port(c, at);
@@ -262,27 +269,21 @@ static bool carrier_may_hear(const struct to_carrier *c, const struct to_plan *p
 	       carrier_planned(plan, at).server == other.server;
 }
 
-/*
- * Whether a cable leads from @at, which has heard another port than that of @plan for long
- * enough, to that port. That may begin to hear later, with the plan that expects it.
- */
+/* Whether a cable leads from @at, which hears another port than that of @plan, to that port. */
 static bool carrier_is_recabled(const struct to_carrier *c, const struct to_plan *plan,
 				struct to_port_ref at, uint64_t now_ns)
 {
-	const struct to_carrier_port *p = to_carrier_port(c, at), *q;
+	const struct to_carrier_port *p = to_carrier_port(c, at);
 	const struct to_port_ref other = p->hears;
 
-	if (!carrier_hears_other(c, at) || now_ns - p->hears_ns < c->config.after_ns ||
-	    other.server == at.server || !carrier_is_free(plan->cluster, at) ||
-	    !carrier_is_free(plan->cluster, other))
+	if (!carrier_hears_other(c, at) || other.server == at.server ||
+	    !carrier_is_free(plan->cluster, at) || !carrier_is_free(plan->cluster, other))
 		return false;
 	if (!carrier_hears_other(c, other))
-		return carrier_may_hear(c, plan, other, at);
-	q = to_carrier_port(c, other);
-	if (!carrier_same(q->hears, at))
-		return false;
+		return now_ns - p->hears_ns >= c->config.after_ns / 2 &&
+		       carrier_may_hear(c, plan, other, at);
 	/* found once, by the end that comes first */
-	return other.server > at.server || now_ns - q->hears_ns < c->config.after_ns;
+	return other.server > at.server && carrier_same(to_carrier_port(c, other)->hears, at);
 }
 
 int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *plan,

@@ -43,7 +43,7 @@ struct to_carrier_config {
  * @return_ns: when it came back last
  * @hold_ns: hold-down of now
  * @reason: of not being lit, as seen last
- * @stranger: port @hears is heard in place of the plan's, since @hears_ns
+ * @stranger: port @hears is heard in place of the plan's, since @hears_ns; at @heard_ns last
  */
 struct to_carrier_port {
 	bool lit, down, troubled, returned;
@@ -51,7 +51,7 @@ struct to_carrier_port {
 	enum to_held reason;
 	bool stranger;
 	struct to_port_ref hears;
-	uint64_t hears_ns;
+	uint64_t hears_ns, heard_ns;
 };
 
 /** struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server */
@@ -110,9 +110,9 @@ const struct to_carrier_port *to_carrier_port(const struct to_carrier *carrier,
  * to_carrier_find_recabled() - Find links that cables make in place of those of @plan
  * @links: gets them, for free(); NULL for none
  *
- * Both ends are down and have heard each other for to_carrier_config.after_ns, and neither is
- * on an optical switch or a packet switch. An end need not hear a port of the server that it
- * expects another port of.
+ * Both ends are down and hear each other, and neither is on an optical switch or a packet switch.
+ * An end need not hear a port of the server that it expects another port of: hearing it at the
+ * other end for half of to_carrier_config.after_ns will do.
  *
  * Return: how many, or -ENOMEM.
  */
