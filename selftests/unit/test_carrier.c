@@ -49,6 +49,8 @@ struct kernel {
  * @mute: agents at the ends of link 0 do not tell about their ports
  * @away: server whose agent is away from @away_at to @home_at, with light; -1 for none
  * @clear_at: when the table of server 2 is lost, 0: never
+ * @also: when the cable of link 1 is cut, too
+ * @refuse: until when agents refuse to stage anything
  * @end: when the controller is stopped
  * @armed: points count from here on
  * @die_at: the controller ends at this point, 0: at none; @point: points so far
@@ -57,6 +59,7 @@ struct kernel {
 struct world {
 	struct kernel kernels[SERVERS];
 	uint64_t now, set_at, cut, back, flap_ns, end, armed, away_at, home_at, clear_at;
+	uint64_t also, refuse;
 	int dead, away;
 	bool one, mute, alive, told;
 	volatile sig_atomic_t stop;
@@ -113,7 +116,7 @@ static bool is_lit(unsigned int server, unsigned int port)
 
 		if ((link->a.server == server && link->a.port == port) ||
 		    (link->b.server == server && link->b.port == port))
-			return !dark || !happens();
+			return (!dark || !happens()) && (l != 1 || world->now < world->also);
 	}
 	return true;
 }
@@ -160,6 +163,8 @@ static const char *kernel_call(struct kernel *k, const char *op, const json_t *r
 	if (!strcmp(op, "stage")) {
 		if (k->open)
 			return "a commit is open";
+		if (world->now < world->refuse)
+			return "no";
 		k->staged = generation;
 		k->staged_table = table;
 	} else if (!strcmp(op, "commit")) {
@@ -473,7 +478,7 @@ static void world_begin(double cut, double back)
 	memset(world, 0, sizeof(*world));
 	world->now = START;
 	world->dead = world->away = -1;
-	world->cut = world->back = world->armed = NEVER;
+	world->cut = world->back = world->armed = world->also = NEVER;
 	assert_int_equal(to_plan_save(plan, plan_path, &err), 0);
 	assert_int_equal(controller(1), 0);
 	check_runs(plan_path, -1);
@@ -820,6 +825,19 @@ static void test_away(void **state)
 	check_runs(repair_path, -1);
 }
 
+/* A repair that failed is tried at once when something else is down. */
+static void test_other_case(void **state)
+{
+	(void)state;
+	world_begin(1, 0);
+	world->refuse = world->now + 18 * SECOND;
+	/* after 17 s the next attempt is due at 33 s, or when link 1 is down, too */
+	world->also = world->now + 19 * SECOND;
+	assert_int_equal(controller(20.5), 0);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, -1);
+}
+
 /* A server that lost its table gets it at the next look, and the others keep theirs. */
 static void test_cleared(void **state)
 {
@@ -994,6 +1012,7 @@ int main(void)
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_other_case),
 		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_forgiven),
 		cmocka_unit_test(test_cut_and_back),

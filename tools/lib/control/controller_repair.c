@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "control/controller_lossy.h"
 #include "control/controller_restore.h"
 #include "control/controller_servers.h"
@@ -348,6 +349,25 @@ static void controller_forget_dead(struct controller *c)
 	c->n_recabled = n;
 }
 
+/* Let a change be tried at once when something else is down than when it failed. */
+static void controller_note_case(struct controller *c)
+{
+	uint64_t now = to_hash(TO_HASH_BEGIN, c->down.servers,
+			       c->down.n_servers * sizeof(*c->down.servers));
+
+	now = to_hash(now, c->down.links, c->down.n_links * sizeof(*c->down.links));
+	for (unsigned int i = 0; i < c->n_recabled; i++) {
+		now = to_hash(now, &c->recabled[i].a, sizeof(c->recabled[i].a));
+		now = to_hash(now, &c->recabled[i].b, sizeof(c->recabled[i].b));
+	}
+	if (now == c->tried)
+		return;
+	c->tried = now;
+	to_course_done(&c->course, TO_COURSE_RESTORE);
+	to_course_done(&c->course, TO_COURSE_REPAIR);
+	to_course_done(&c->course, TO_COURSE_RETURN);
+}
+
 void to_controller_repair_look(struct controller *c)
 {
 	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
@@ -369,7 +389,10 @@ void to_controller_repair_look(struct controller *c)
 	if (to_carrier_find_down(&c->carrier, servers, asked, c->without.servers, &c->down))
 		return;
 	controller_forget_dead(c);
-	c->outdated = !to_controller_lossy_add(c, &c->down) && controller_outdated(c, &c->down);
+	if (to_controller_lossy_add(c, &c->down))
+		return;
+	controller_note_case(c);
+	c->outdated = controller_outdated(c, &c->down);
 }
 
 /* Whether a link that @link's cable makes in @repaired leads elsewhere than @link. */

@@ -59,6 +59,7 @@ struct controller_look {
  * @without: what @plan does without, of the cluster of @asked
  * @down: what is down, by the last look
  * @outdated: @plan is for something else than @down
+ * @tried: fingerprint of @down and @recabled when a change failed last
  * @recabled: links that cables make in place of those of the plan asked for, @n_recabled of
  *	them, by the last look
  * @since_ns: CLOCK_MONOTONIC; when the last ports lost their light or got it back
@@ -91,6 +92,7 @@ struct controller {
 	struct to_plan *lossy_of;
 	uint64_t lossy_ns;
 	struct to_down without, down;
+	uint64_t tried;
 	struct to_link *recabled;
 	unsigned int n_recabled;
 	uint64_t since_ns;

@@ -32,7 +32,8 @@
  * gone; only when that fails PLAN.next stays, for the next controller to find.
  *
  * What fails is tried again after COURSE_PAUSE_S, then after twice as long each time, up
- * to COURSE_PAUSE_MAX_S.
+ * to COURSE_PAUSE_MAX_S. A repair, a return and a restore are tried at once when something else
+ * is down than when they failed.
  */
 
 #include <stdbool.h>
