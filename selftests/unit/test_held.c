@@ -214,12 +214,45 @@ static void test_replaced(void **state)
 	assert_string_equal(to_held_words[port(w, "s1:eth0")->reason], "silent");
 }
 
+/* A server that lost its table gets it back when it answers: its links wait for that. */
+static void test_no_table(void **state)
+{
+	struct world *w = *state;
+
+	w->carrier.brings = true;
+	hears(w, "s0:eth0", "s1:eth1", TOPOOPT_CHECK_REASON_NO_TABLE, NULL);
+	hears(w, "s2:eth1", "s1:eth0", TOPOOPT_CHECK_REASON_NO_TABLE, NULL);
+	look_for(w, 5);
+	assert_true(port(w, "s0:eth0")->lit && port(w, "s2:eth1")->lit);
+	/* it cannot be brought to it */
+	w->carrier.brings = false;
+	look_for(w, 1);
+	assert_false(port(w, "s0:eth0")->down);
+	look_for(w, 0.25);
+	assert_true(port(w, "s0:eth0")->down && port(w, "s2:eth1")->down);
+	assert_string_equal(to_held_words[port(w, "s0:eth0")->reason], "no-table");
+}
+
+/* One whose agent is away does not. */
+static void test_no_table_away(void **state)
+{
+	struct world *w = *state;
+
+	w->carrier.brings = true;
+	w->servers[1].reached = false;
+	hears(w, "s0:eth0", "s1:eth1", TOPOOPT_CHECK_REASON_NO_TABLE, NULL);
+	look_for(w, 1.25);
+	assert_true(port(w, "s0:eth0")->down);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_swapped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_table, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_table_away, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,7 @@ static void carrier_look_end(struct to_carrier *c, const struct to_fabric_server
 			     const struct to_cluster *cluster, const struct to_link *link,
 			     struct to_port_ref at, uint64_t now_ns)
 {
+	const struct to_port_ref to = carrier_same(at, link->a) ? link->b : link->a;
 	const struct to_fabric_server *server = &servers[at.server];
 	struct to_held_end end;
 
@@ -198,9 +199,9 @@ static void carrier_look_end(struct to_carrier *c, const struct to_fabric_server
 		end = (struct to_held_end){
 			.reason = server->live >> at.port & 1 ? TO_HELD_NOT : TO_HELD_CUT };
 	else
-		to_held_look(server, cluster, at, carrier_same(at, link->a) ? link->b : link->a,
-			     &end);
-	carrier_see(c, at, &end, now_ns);
+		to_held_look(server, cluster, at, to, &end);
+	if (end.reason != TO_HELD_NO_TABLE || !c->brings || !servers[to.server].reached)
+		carrier_see(c, at, &end, now_ns);
 }
 
 /* Whether a link of @plan, which may be NULL, has port @at. */

@@ -54,9 +54,14 @@ struct to_carrier_port {
 	uint64_t hears_ns, heard_ns;
 };
 
-/** struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server */
+/**
+ * struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server
+ * @brings: servers that answer and have no table are about to get theirs, and so nothing new is
+ *	known of the ports at the other ends of their links
+ */
 struct to_carrier {
 	struct to_carrier_config config;
+	bool brings;
 	unsigned int n_servers;
 	struct to_carrier_port *ports;
 };

@@ -378,6 +378,8 @@ void to_controller_repair_look(struct controller *c)
 	c->outdated = false;
 	if (!c->config->carrier.after_ns)
 		return;
+	c->carrier.brings = !c->config->dry_run && !c->course.pause[TO_COURSE_BRING] &&
+			    !c->course.pause[TO_COURSE_RESTORE];
 	to_carrier_look(&c->carrier, servers, asked, NULL, now);
 	if (c->asked)
 		to_carrier_look(&c->carrier, servers, c->plan, asked, now);
