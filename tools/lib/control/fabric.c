@@ -414,9 +414,10 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	f->servers = calloc(c->n_servers, sizeof(*f->servers));
 	f->who = calloc(c->n_servers, sizeof(*f->who));
 	f->out = calloc(c->n_servers, sizeof(*f->out));
+	f->lost = calloc(c->n_servers, sizeof(*f->lost));
 	f->replies = calloc(c->n_servers, sizeof(*f->replies));
 	f->errors = calloc(c->n_servers, sizeof(*f->errors));
-	if (!f->servers || !f->who || !f->out || !f->replies || !f->errors)
+	if (!f->servers || !f->who || !f->out || !f->lost || !f->replies || !f->errors)
 		goto no_memory;
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		f->servers[i].name = c->servers[i].name;
@@ -462,6 +463,7 @@ void to_fabric_close(struct to_fabric *f)
 	free(f->servers);
 	free(f->who);
 	free(f->out);
+	free(f->lost);
 	free(f->replies);
 	free(f->errors);
 	to_cluster_free(f->cluster);

@@ -13,7 +13,7 @@
  * @id: of the last request
  * @names: of the servers, which recordings need not list
  * @out: per server, see to_fabric_leave_out()
- * @servers, @who, @replies, @errors: per server; the last three are of the
+ * @servers, @who, @lost, @replies, @errors: per server; the last four are of the
  *	request under way
  * @active: plan that was confirmed last through this, or found to be active on all
  *	servers, held, or NULL
@@ -34,7 +34,7 @@ struct to_fabric {
 	struct to_fabric_link *link;
 	uint64_t timeout_ns, id;
 	struct to_fabric_server *servers;
-	bool *who, *out;
+	bool *who, *out, *lost;
 	json_t **replies;
 	char (*errors)[256];
 	struct to_plan *active, *next;
