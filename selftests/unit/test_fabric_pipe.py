@@ -189,7 +189,7 @@ def late(tmp):
         path = f"{tmp}/late-{word}"
         os.mkdir(path)
         run = subprocess.Popen(
-            (TOCTL, "run", "--dry-run", "--interval", "200ms", "--set", "agents.timeout=120s",
+            (TOCTL, "run", "--dry-run", "--interval", "200ms", "--set", "agents.timeout=60s",
              "--set", f"agents.command={sys.executable} {SELF} late {path} {{}}",
              plan(f"{path}/plan.json", 3)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True)
@@ -208,7 +208,7 @@ def late(tmp):
         wait_for(lambda: first("s0"))
         took = first("s0") - event
         if word == "silent":
-            report(0 < took < 60 and not lines(f"{path}/answers-s2"),
+            report(0 < took < 30 and not lines(f"{path}/answers-s2"),
                    "one whose server nobody hears is not", f"{took} s")
         else:
             report(0 < float(lines(f"{path}/answers-s2")[0]) < first("s0"),

@@ -245,12 +245,32 @@ static void test_no_table_away(void **state)
 	assert_true(port(w, "s0:eth0")->down);
 }
 
+/* The next look need not be later than a port goes down, which is since it was heard last. */
+static void test_left(void **state)
+{
+	struct world *w = *state;
+
+	assert_true(to_carrier_left(&w->carrier, w->now) == UINT64_MAX);
+	hears(w, "s0:eth0", "s1:eth1", TOPOOPT_CHECK_REASON_SILENT, NULL);
+	w->peers[0][0].heard = true;
+	w->peers[0][0].silence_ms = 400;
+	look_for(w, 0.25);
+	assert_int_equal(to_carrier_left(&w->carrier, w->now), 600000000);
+	assert_int_equal(to_carrier_left(&w->carrier, w->now + TO_NS_PER_S), 0);
+	look_for(w, 0.5);
+	assert_false(port(w, "s0:eth0")->down);
+	look_for(w, 0.25);
+	assert_true(port(w, "s0:eth0")->down);
+	assert_true(to_carrier_left(&w->carrier, w->now) == UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_swapped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_table_away, set_up, tear_down),
 	};

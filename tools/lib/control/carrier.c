@@ -173,6 +173,21 @@ bool to_carrier_settle(struct to_carrier *c, uint64_t now_ns, uint64_t *since_ns
 	return go || come;
 }
 
+uint64_t to_carrier_left(const struct to_carrier *c, uint64_t now_ns)
+{
+	const size_t n = (size_t)c->n_servers * TO_PORTS_MAX;
+	uint64_t left = UINT64_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct to_carrier_port *p = &c->ports[i];
+		const uint64_t dark = now_ns - p->trouble_ns, after = c->config.after_ns;
+
+		if (p->troubled && !p->lit && (dark >= after || after - dark < left))
+			left = dark < after ? after - dark : 0;
+	}
+	return left;
+}
+
 static bool carrier_is_down(const struct to_carrier *c, struct to_port_ref at)
 {
 	return carrier_port(c, at)->down;

@@ -107,6 +107,9 @@ bool to_carrier_settle(struct to_carrier *carrier, uint64_t now_ns, uint64_t *si
 void to_carrier_look(struct to_carrier *carrier, const struct to_fabric_server *servers,
 		     const struct to_plan *plan, const struct to_plan *but, uint64_t now_ns);
 
+/** to_carrier_left() - Return nanoseconds until a port that is dark goes down, UINT64_MAX: none is */
+uint64_t to_carrier_left(const struct to_carrier *carrier, uint64_t now_ns);
+
 /** to_carrier_port() - Return what is known of port @at */
 const struct to_carrier_port *to_carrier_port(const struct to_carrier *carrier,
 					      struct to_port_ref at);

@@ -459,9 +459,18 @@ static void controller_look(struct controller *c)
 	to_controller_repair_look(c);
 }
 
+/* Wait for the next look, which comes no later than a port goes down. */
+static void controller_pause(const struct controller *c)
+{
+	const uint64_t left = to_carrier_left(&c->carrier, to_clock_monotonic_ns());
+	const uint64_t step = controller_step_ns(c);
+
+	to_clock_sleep(left < step ? left : step);
+}
+
 static void controller_ask(struct controller *c)
 {
-	to_clock_sleep(controller_step_ns(c));
+	controller_pause(c);
 	if (*c->config->stop)
 		return;
 	to_controller_lossy_look(c);
