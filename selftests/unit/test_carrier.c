@@ -50,6 +50,7 @@ struct kernel {
  * @away: server whose agent is away from @away_at to @home_at, with light; -1 for none
  * @clear_at: when the table of server 2 is lost, 0: never
  * @also: when the cable of link 1 is cut, too
+ * @slow, @fast: when the ports of link 0 run at a fourth of their rate
  * @refuse: until when agents refuse to stage anything
  * @end: when the controller is stopped
  * @armed: points count from here on
@@ -59,7 +60,7 @@ struct kernel {
 struct world {
 	struct kernel kernels[SERVERS];
 	uint64_t now, set_at, cut, back, flap_ns, end, armed, away_at, home_at, clear_at;
-	uint64_t also, refuse;
+	uint64_t also, refuse, slow, fast;
 	int dead, away;
 	bool one, mute, alive, told;
 	volatile sig_atomic_t stop;
@@ -218,6 +219,25 @@ static json_t *sample(const struct to_cluster *cluster, unsigned int server, uin
 	return reply;
 }
 
+/* Ports and their rates. */
+static json_t *look(unsigned int server)
+{
+	const struct to_link *link = &plan->cluster->links[0];
+	json_t *ports = json_array();
+
+	for (unsigned int q = 0; q < plan->cluster->servers[server].n_ports; q++) {
+		const struct to_port *port = &plan->cluster->servers[server].ports[q];
+		const uint64_t cable = to_server_cable_bandwidth(&plan->cluster->servers[server], q);
+		const bool slow = world->now >= world->slow && world->now < world->fast &&
+				  ((server == link->a.server && q == link->a.port) ||
+				   (server == link->b.server && q == link->b.port));
+
+		json_array_append_new(ports, json_pack("{s:s, s:I}", "name", port->name, "mbits",
+						       (json_int_t)(cable / 1000000 / (slow ? 4 : 1))));
+	}
+	return ports;
+}
+
 struct link {
 	struct to_fabric_link link;
 	const struct to_cluster *cluster;
@@ -253,6 +273,8 @@ static void link_serve(const struct link *link, const struct to_fabric_call *cal
 		json_object_set_new(reply, "live", live);
 	if (!strcmp(op, "sample"))
 		json_object_set_new(reply, "tm", sample(link->cluster, i, until));
+	if (!strcmp(op, "look"))
+		json_object_set_new(reply, "ports", look(i));
 	if (error)
 		json_object_set_new(reply, "error", json_string(error));
 	call->replies[i] = reply;
@@ -365,6 +387,7 @@ static int controller_never(double seconds, bool never)
 		.plan = plan_path, .interval_ns = interval_ns,
 		.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS, .stop = &world->stop,
 		.log = &log, .fabric = { .command = "{}", .timeout_ns = SECOND },
+		.lossy.hold_ns = 5 * SECOND,
 	};
 	struct to_error err = { 0 };
 	int status, ret;
@@ -478,7 +501,7 @@ static void world_begin(double cut, double back)
 	memset(world, 0, sizeof(*world));
 	world->now = START;
 	world->dead = world->away = -1;
-	world->cut = world->back = world->armed = world->also = NEVER;
+	world->cut = world->back = world->armed = world->also = world->slow = NEVER;
 	assert_int_equal(to_plan_save(plan, plan_path, &err), 0);
 	assert_int_equal(controller(1), 0);
 	check_runs(plan_path, -1);
@@ -838,6 +861,43 @@ static void test_other_case(void **state)
 	check_runs(repair_path, -1);
 }
 
+/* Ports at a fourth of the plan's rate are planned for as they are, until they have it again. */
+static void test_slow(void **state)
+{
+	const struct to_port_ref at = plan->cluster->links[0].a;
+	struct to_plan *repaired;
+	struct to_error err = { 0 };
+
+	(void)state;
+	world_begin(100, 0);
+	world->slow = world->now + 2 * SECOND;
+	world->fast = world->now + 20 * SECOND;
+	assert_int_equal(controller(3), 0);
+	assert_int_equal(n_changes(), 0);
+	assert_int_equal(controller(3), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_int_equal(logged("\"event\":\"slow\""), 2);
+	assert_int_equal(logged("\"reason\":\"slow\""), 2);
+	check_runs(repair_path, -1);
+	repaired = to_plan_load_shared(repair_path, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(repaired->n_dark + repaired->n_down, 0);
+	assert_int_equal(repaired->cluster->servers[at.server].ports[at.port].bandwidth,
+			 plan->cluster->servers[at.server].ports[at.port].bandwidth / 4);
+	to_plan_free(repaired);
+	/* another controller goes on from there */
+	assert_int_equal(controller(5), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_true(is_repaired());
+	world->now = world->fast;
+	assert_int_equal(controller(4), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_int_equal(controller(8), 0);
+	assert_int_equal(n_changes(), 2);
+	assert_false(is_repaired());
+	check_runs(plan_path, -1);
+}
+
 /* A server that lost its table gets it at the next look, and the others keep theirs. */
 static void test_cleared(void **state)
 {
@@ -1013,6 +1073,7 @@ int main(void)
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_away),
 		cmocka_unit_test(test_other_case),
+		cmocka_unit_test(test_slow),
 		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_forgiven),
 		cmocka_unit_test(test_cut_and_back),

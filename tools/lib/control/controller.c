@@ -493,7 +493,8 @@ static void controller_measure(struct controller *c)
 static enum to_course_state controller_next(const struct controller *c)
 {
 	const struct to_course_view view = {
-		.stop = *c->config->stop, .between = c->broken, .down = c->down.n,
+		.stop = *c->config->stop, .between = c->broken,
+		.down = c->down.n || c->slow.n_held,
 		.outdated = c->outdated, .astray = c->n_astray,
 		.due = controller_left_ns(c) <= controller_step_ns(c) ||
 		       c->config->interval_ns <= controller_step_ns(c),
@@ -640,6 +641,7 @@ static int controller_end(struct controller *c, int ret)
 	free(c->repair_path);
 	to_carrier_free(&c->carrier);
 	to_lossy_free(&c->lossy);
+	to_slow_free(&c->slow);
 	to_plan_free(c->lossy_of);
 	to_missing_free(&c->missing);
 	to_down_free(&c->without);

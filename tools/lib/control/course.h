@@ -60,8 +60,8 @@ extern const char *const to_course_state_names[];
 struct to_course_view {
 	bool stop;	/* a signal asked for the end */
 	bool between;	/* servers may be between two plans */
-	bool down;	/* something is down */
-	bool outdated;	/* what is down is not what the plan in force does without */
+	bool down;	/* something is down, or slower than planned */
+	bool outdated;	/* that is not what the plan in force is for */
 	bool astray;	/* a server answers and has not the table that was decided on */
 	bool due;	/* the interval is about to end */
 };
