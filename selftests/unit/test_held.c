@@ -264,12 +264,35 @@ static void test_left(void **state)
 	assert_true(to_carrier_left(&w->carrier, w->now) == UINT64_MAX);
 }
 
+/* A port that was dark when a plan gave it up is no worse for that when another plan uses it. */
+static void test_forgotten(void **state)
+{
+	struct world *w = *state;
+	struct to_cluster *c = w->plan.cluster;
+	const unsigned int n = c->n_links;
+
+	hears(w, "s3:eth0", "s0:eth1", TOPOOPT_CHECK_REASON_SILENT, NULL);
+	hears(w, "s0:eth0", "s1:eth1", TOPOOPT_CHECK_REASON_SILENT, NULL);
+	look_for(w, 0.75);
+	/* without the link from s3 to s0 */
+	c->n_links--;
+	assert_int_equal(to_carrier_forget(&w->carrier, &w->plan, NULL, w->now), 0);
+	look_for(w, 5);
+	assert_true(port(w, "s0:eth0")->down);
+	assert_false(port(w, "s3:eth0")->down);
+	c->n_links = n;
+	hears(w, "s3:eth0", "s0:eth1", TOPOOPT_CHECK_REASON_HEARD, NULL);
+	look_for(w, 0.25);
+	assert_true(port(w, "s3:eth0")->lit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_swapped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_one_end, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_forgotten, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_left, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_table, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_table_away, set_up, tear_down),

@@ -17,6 +17,14 @@ static struct to_carrier_port *carrier_port(const struct to_carrier *c, struct t
 	return &c->ports[(size_t)at.server * TO_PORTS_MAX + at.port];
 }
 
+static struct to_carrier_port carrier_port_new(const struct to_carrier_config *config,
+					       uint64_t now_ns)
+{
+	return (struct to_carrier_port){
+		.lit = true, .since_ns = now_ns, .hold_ns = config->hold_ns,
+	};
+}
+
 int to_carrier_init(struct to_carrier *c, const struct to_carrier_config *config,
 		    unsigned int n_servers, uint64_t now_ns)
 {
@@ -28,9 +36,7 @@ int to_carrier_init(struct to_carrier *c, const struct to_carrier_config *config
 	if (!c->ports)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		c->ports[i] = (struct to_carrier_port){
-			.lit = true, .since_ns = now_ns, .hold_ns = config->hold_ns,
-		};
+		c->ports[i] = carrier_port_new(config, now_ns);
 	return 0;
 }
 
@@ -240,6 +246,35 @@ void to_carrier_look(struct to_carrier *c, const struct to_fabric_server *server
 		if (!carrier_has(but, link->b))
 			carrier_look_end(c, servers, plan->cluster, link, link->b, now_ns);
 	}
+}
+
+/* Add the ports that links of @plan have to @used: a bit for each, per server. */
+static void carrier_use(const struct to_plan *plan, uint64_t *used)
+{
+	for (unsigned int l = 0; plan && l < plan->cluster->n_links; l++) {
+		const struct to_link *link = &plan->cluster->links[l];
+
+		used[link->a.server] |= 1ull << link->a.port;
+		used[link->b.server] |= 1ull << link->b.port;
+	}
+}
+
+int to_carrier_forget(struct to_carrier *c, const struct to_plan *plan,
+		      const struct to_plan *also, uint64_t now_ns)
+{
+	uint64_t *used = calloc(c->n_servers, sizeof(*used));
+
+	if (!used)
+		return -ENOMEM;
+	carrier_use(plan, used);
+	carrier_use(also, used);
+	for (uint32_t s = 0; s < c->n_servers; s++)
+		for (uint32_t q = 0; q < TO_PORTS_MAX; q++)
+			if (!(used[s] >> q & 1))
+				*carrier_port(c, (struct to_port_ref){ s, q }) =
+					carrier_port_new(&c->config, now_ns);
+	free(used);
+	return 0;
 }
 
 /* Whether a cable could lead from @at to any port: it is on no switch. */

@@ -88,6 +88,17 @@ void to_carrier_forgive(struct to_carrier *carrier, const struct to_cluster *clu
 			uint64_t since_ns, uint64_t now_ns);
 
 /**
+ * to_carrier_forget() - Count ports as up that neither @plan nor @also has a link on
+ * @also: another plan, or NULL
+ *
+ * Nobody looks at them any more. What they were says nothing when a plan uses them again.
+ *
+ * Return: 0, or -ENOMEM: nothing is forgotten.
+ */
+int to_carrier_forget(struct to_carrier *carrier, const struct to_plan *plan,
+		      const struct to_plan *also, uint64_t now_ns);
+
+/**
  * to_carrier_settle() - take ports down, and back, after a look at all
  * @since_ns: gets since when the first of them is dark or lit; set only with true
  *

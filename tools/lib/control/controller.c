@@ -141,6 +141,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 		   "%s done: generation %" PRIu64 " on all servers, committed %.1f ms after the traffic shifted, verified %.1f ms after the decision",
 		   action, generation, shift, since);
 	to_controller_state_take(c, next);
+	to_carrier_forget(&c->carrier, next, NULL, to_clock_monotonic_ns());
 	return true;
 }
 

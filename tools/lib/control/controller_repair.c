@@ -366,6 +366,7 @@ void to_controller_repair(struct controller *c)
 	if (repair.plan == c->asked)
 		to_plan_free(repair.plan);	/* held twice */
 	to_controller_state_switch(c, repair.plan);
+	to_carrier_forget(&c->carrier, c->plan, c->asked, to_clock_monotonic_ns());
 	repair.plan = NULL;
 	to_repair_free(&repair);
 	to_down_free(&c->without);
