@@ -262,6 +262,12 @@ static void test_left(void **state)
 	look_for(w, 0.25);
 	assert_true(port(w, "s0:eth0")->down);
 	assert_true(to_carrier_left(&w->carrier, w->now) == UINT64_MAX);
+	/* a stranger is heard as soon as the other is not */
+	hears(w, "s1:eth0", "s2:eth1", TOPOOPT_CHECK_REASON_STRANGER, "s0:eth0");
+	w->peers[1][0].heard = true;
+	w->peers[1][0].silence_ms = 400;
+	look_for(w, 0.25);
+	assert_int_equal(to_carrier_left(&w->carrier, w->now), 600000000);
 }
 
 /* A port that was dark when a plan gave it up is no worse for that when another plan uses it. */
