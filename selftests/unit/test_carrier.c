@@ -50,6 +50,7 @@ struct kernel {
  * @away: server whose agent is away from @away_at to @home_at, with light; -1 for none
  * @clear_at: when the table of server 2 is lost, 0: never
  * @also: when the cable of link 1 is cut, too
+ * @again: the cable of link 0 is cut by the first stage from then on, 0: never
  * @slow, @fast: when the ports of link 0 run at a fourth of their rate
  * @refuse: until when agents refuse to stage anything
  * @end: when the controller is stopped
@@ -60,7 +61,7 @@ struct kernel {
 struct world {
 	struct kernel kernels[SERVERS];
 	uint64_t now, set_at, cut, back, flap_ns, end, armed, away_at, home_at, clear_at;
-	uint64_t also, refuse, slow, fast;
+	uint64_t also, again, refuse, slow, fast;
 	int dead, away;
 	bool one, mute, alive, told;
 	volatile sig_atomic_t stop;
@@ -290,6 +291,11 @@ static int link_call(struct to_fabric_link *base, const struct to_fabric_call *c
 		world->now = behind() +
 			     json_integer_value(json_object_get(call->request, "until_ns"));
 	world->stop |= world->now >= world->end;
+	if (world->again && world->now >= world->again && !strcmp(op, "stage")) {
+		world->cut = world->now;
+		world->back = NEVER;
+		world->again = 0;
+	}
 	if (world->clear_at && world->now >= world->clear_at) {
 		world->kernels[2] = (struct kernel){ 0 };
 		world->clear_at = 0;
@@ -387,7 +393,7 @@ static int controller_never(double seconds, bool never)
 		.plan = plan_path, .interval_ns = interval_ns,
 		.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS, .stop = &world->stop,
 		.log = &log, .fabric = { .command = "{}", .timeout_ns = SECOND },
-		.lossy.hold_ns = 5 * SECOND,
+		.lossy.hold_ns = 5 * SECOND, .carrier_ns = 5 * SECOND,
 	};
 	struct to_error err = { 0 };
 	int status, ret;
@@ -898,6 +904,19 @@ static void test_slow(void **state)
 	check_runs(plan_path, -1);
 }
 
+/* A cable that is cut in the return makes no light by waiting, where no switch does. */
+static void test_cut_in_return(void **state)
+{
+	(void)state;
+	world_begin(2, 8);
+	world->again = world->back + 9 * SECOND;
+	assert_int_equal(controller(19), 0);
+	assert_int_equal(logged("\"action\":\"return\",\"reason\""), 1);
+	assert_int_equal(logged("has no carrier\",\"ok\":true"), 1);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, -1);
+}
+
 /* A server that lost its table gets it at the next look, and the others keep theirs. */
 static void test_cleared(void **state)
 {
@@ -1074,6 +1093,7 @@ int main(void)
 		cmocka_unit_test(test_away),
 		cmocka_unit_test(test_other_case),
 		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_cut_in_return),
 		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_forgiven),
 		cmocka_unit_test(test_cut_and_back),
