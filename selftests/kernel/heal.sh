@@ -3,9 +3,10 @@
 # Kernels: 7.2
 # Timeout: 1200
 # toctl run on a ring whose links fail in ways that light does not show: silence one way and
-# both, swapped cables, servers that hang, restart, lose their tables or a NIC. After each,
-# pairs that the cables connect reach each other again, and the log names what is wrong. The
-# state machine itself is in unit/test_course.c and unit/test_carrier.c.
+# both, swapped cables, servers that hang, restart, lose their tables or a NIC, and agents that
+# are away. After each, pairs that the cables connect reach each other again, and the log names
+# what is wrong. The state machine itself is in unit/test_course.c, unit/test_carrier.c and
+# unit/test_held.c.
 #
 #	s0 eth0 == eth1 s1 eth0 == eth1 s2 eth0 == eth1 s3 eth0 == eth1 s0
 
@@ -184,6 +185,29 @@ done
 must ip -n s3 link del topo0
 rm "$tmp/gone.s3"
 fault_heals "restarted" brought '.servers == ["s3"] and .ok' "${servers[@]}"
+
+planned() {
+	[[ ! -e $tmp/run.json.repair ]] && all_heard
+}
+check "restarted: the plan is in force again" wait_for 90 planned
+
+# --- an agent is away, and a cable is cut elsewhere ---
+
+touch "$tmp/gone.s3"
+pgrep -f "^toctl agent --stdio" | while read -r pid; do
+	[[ $(ip netns identify "$pid") != s3 ]] || kill "$pid"
+done
+fault_begin
+must "$fabric" darken s0:eth0
+# s3 relays by its old table until its agent is back: half of the flows to s1 by way of s0
+fault_heals "agent away" changed '.action == "repair"' s1 s2
+is "agent away: it is named once" "$(tail -n "+$((lines + 1))" "$tmp/run.log" |
+	jq -sc 'map(select(.event == "away")) | map([.server, .away])')" '[["s3",true]]'
+fault_begin
+rm "$tmp/gone.s3"
+fault_heals "agent back" brought '.servers == ["s3"] and .ok' "${servers[@]}"
+must "$fabric" light s0:eth0
+mended "agent away"
 
 # --- a NIC is replaced: another MAC, which no table has ---
 

@@ -49,6 +49,10 @@ struct kernel {
  * @mute: agents at the ends of link 0 do not tell about their ports
  * @away: server whose agent is away from @away_at to @home_at, with light; -1 for none
  * @clear_at: when the table of server 2 is lost, 0: never
+ * @also: when the cable of link 1 is cut, too
+ * @again: the cable of link 0 is cut by the first stage from then on, 0: never
+ * @slow, @fast: when the ports of link 0 run at a fourth of their rate
+ * @refuse: until when agents refuse to stage anything
  * @end: when the controller is stopped
  * @armed: points count from here on
  * @die_at: the controller ends at this point, 0: at none; @point: points so far
@@ -57,6 +61,7 @@ struct kernel {
 struct world {
 	struct kernel kernels[SERVERS];
 	uint64_t now, set_at, cut, back, flap_ns, end, armed, away_at, home_at, clear_at;
+	uint64_t also, again, refuse, slow, fast;
 	int dead, away;
 	bool one, mute, alive, told;
 	volatile sig_atomic_t stop;
@@ -113,7 +118,7 @@ static bool is_lit(unsigned int server, unsigned int port)
 
 		if ((link->a.server == server && link->a.port == port) ||
 		    (link->b.server == server && link->b.port == port))
-			return !dark || !happens();
+			return (!dark || !happens()) && (l != 1 || world->now < world->also);
 	}
 	return true;
 }
@@ -160,6 +165,8 @@ static const char *kernel_call(struct kernel *k, const char *op, const json_t *r
 	if (!strcmp(op, "stage")) {
 		if (k->open)
 			return "a commit is open";
+		if (world->now < world->refuse)
+			return "no";
 		k->staged = generation;
 		k->staged_table = table;
 	} else if (!strcmp(op, "commit")) {
@@ -213,6 +220,25 @@ static json_t *sample(const struct to_cluster *cluster, unsigned int server, uin
 	return reply;
 }
 
+/* Ports and their rates. */
+static json_t *look(unsigned int server)
+{
+	const struct to_link *link = &plan->cluster->links[0];
+	json_t *ports = json_array();
+
+	for (unsigned int q = 0; q < plan->cluster->servers[server].n_ports; q++) {
+		const struct to_port *port = &plan->cluster->servers[server].ports[q];
+		const uint64_t cable = to_server_cable_bandwidth(&plan->cluster->servers[server], q);
+		const bool slow = world->now >= world->slow && world->now < world->fast &&
+				  ((server == link->a.server && q == link->a.port) ||
+				   (server == link->b.server && q == link->b.port));
+
+		json_array_append_new(ports, json_pack("{s:s, s:I}", "name", port->name, "mbits",
+						       (json_int_t)(cable / 1000000 / (slow ? 4 : 1))));
+	}
+	return ports;
+}
+
 struct link {
 	struct to_fabric_link link;
 	const struct to_cluster *cluster;
@@ -248,6 +274,8 @@ static void link_serve(const struct link *link, const struct to_fabric_call *cal
 		json_object_set_new(reply, "live", live);
 	if (!strcmp(op, "sample"))
 		json_object_set_new(reply, "tm", sample(link->cluster, i, until));
+	if (!strcmp(op, "look"))
+		json_object_set_new(reply, "ports", look(i));
 	if (error)
 		json_object_set_new(reply, "error", json_string(error));
 	call->replies[i] = reply;
@@ -263,6 +291,11 @@ static int link_call(struct to_fabric_link *base, const struct to_fabric_call *c
 		world->now = behind() +
 			     json_integer_value(json_object_get(call->request, "until_ns"));
 	world->stop |= world->now >= world->end;
+	if (world->again && world->now >= world->again && !strcmp(op, "stage")) {
+		world->cut = world->now;
+		world->back = NEVER;
+		world->again = 0;
+	}
 	if (world->clear_at && world->now >= world->clear_at) {
 		world->kernels[2] = (struct kernel){ 0 };
 		world->clear_at = 0;
@@ -360,6 +393,7 @@ static int controller_never(double seconds, bool never)
 		.plan = plan_path, .interval_ns = interval_ns,
 		.carrier = TO_CARRIER_DEFAULTS, .candidates = TO_CANDIDATES_DEFAULTS, .stop = &world->stop,
 		.log = &log, .fabric = { .command = "{}", .timeout_ns = SECOND },
+		.lossy.hold_ns = 5 * SECOND, .carrier_ns = 5 * SECOND,
 	};
 	struct to_error err = { 0 };
 	int status, ret;
@@ -473,7 +507,7 @@ static void world_begin(double cut, double back)
 	memset(world, 0, sizeof(*world));
 	world->now = START;
 	world->dead = world->away = -1;
-	world->cut = world->back = world->armed = NEVER;
+	world->cut = world->back = world->armed = world->also = world->slow = NEVER;
 	assert_int_equal(to_plan_save(plan, plan_path, &err), 0);
 	assert_int_equal(controller(1), 0);
 	check_runs(plan_path, -1);
@@ -820,6 +854,69 @@ static void test_away(void **state)
 	check_runs(repair_path, -1);
 }
 
+/* A repair that failed is tried at once when something else is down. */
+static void test_other_case(void **state)
+{
+	(void)state;
+	world_begin(1, 0);
+	world->refuse = world->now + 18 * SECOND;
+	/* after 17 s the next attempt is due at 33 s, or when link 1 is down, too */
+	world->also = world->now + 19 * SECOND;
+	assert_int_equal(controller(20.5), 0);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, -1);
+}
+
+/* Ports at a fourth of the plan's rate are planned for as they are, until they have it again. */
+static void test_slow(void **state)
+{
+	const struct to_port_ref at = plan->cluster->links[0].a;
+	struct to_plan *repaired;
+	struct to_error err = { 0 };
+
+	(void)state;
+	world_begin(100, 0);
+	world->slow = world->now + 2 * SECOND;
+	world->fast = world->now + 20 * SECOND;
+	assert_int_equal(controller(3), 0);
+	assert_int_equal(n_changes(), 0);
+	assert_int_equal(controller(3), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_int_equal(logged("\"event\":\"slow\""), 2);
+	assert_int_equal(logged("\"reason\":\"slow\""), 2);
+	check_runs(repair_path, -1);
+	repaired = to_plan_load_shared(repair_path, &err);
+	assert_string_equal(err.text, "");
+	assert_int_equal(repaired->n_dark + repaired->n_down, 0);
+	assert_int_equal(repaired->cluster->servers[at.server].ports[at.port].bandwidth,
+			 plan->cluster->servers[at.server].ports[at.port].bandwidth / 4);
+	to_plan_free(repaired);
+	/* another controller goes on from there */
+	assert_int_equal(controller(5), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_true(is_repaired());
+	world->now = world->fast;
+	assert_int_equal(controller(4), 0);
+	assert_int_equal(n_changes(), 1);
+	assert_int_equal(controller(8), 0);
+	assert_int_equal(n_changes(), 2);
+	assert_false(is_repaired());
+	check_runs(plan_path, -1);
+}
+
+/* A cable that is cut in the return makes no light by waiting, where no switch does. */
+static void test_cut_in_return(void **state)
+{
+	(void)state;
+	world_begin(2, 8);
+	world->again = world->back + 9 * SECOND;
+	assert_int_equal(controller(19), 0);
+	assert_int_equal(logged("\"action\":\"return\",\"reason\""), 1);
+	assert_int_equal(logged("has no carrier\",\"ok\":true"), 1);
+	assert_int_equal(n_changes(), 1);
+	check_runs(repair_path, -1);
+}
+
 /* A server that lost its table gets it at the next look, and the others keep theirs. */
 static void test_cleared(void **state)
 {
@@ -994,6 +1091,9 @@ int main(void)
 		cmocka_unit_test(test_replaced),
 		cmocka_unit_test(test_signals),
 		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_other_case),
+		cmocka_unit_test(test_slow),
+		cmocka_unit_test(test_cut_in_return),
 		cmocka_unit_test(test_cleared),
 		cmocka_unit_test(test_forgiven),
 		cmocka_unit_test(test_cut_and_back),

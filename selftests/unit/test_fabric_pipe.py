@@ -7,6 +7,8 @@ a shell plays, and what becomes of agents that do not answer, or say more than t
 	test_fabric_pipe.py replies LENGTH	an agent whose replies are so long
 	test_fabric_pipe.py errors FILE		one that only writes to standard error; FILE has
 						how many bytes it could
+	test_fabric_pipe.py late DIR SERVER	one that hears s2 until DIR/silent is there, or s2
+						itself, which answers when DIR/answer is there
 """
 
 import json
@@ -190,6 +192,59 @@ def agent_errors(path):
             os.pwrite(file.fileno(), b"%d" % written, 0)
 
 
+def agent_late(path, server):
+    """Notes the operations that it was asked for in DIR/ops-SERVER, and s2 its answers, too."""
+    for line in sys.stdin:
+        request = json.loads(line)
+        with open(f"{path}/ops-{server}", "a", encoding="ascii") as file:
+            file.write(f"{time.monotonic()} {request['op']}\n")
+        reason = "silent" if os.path.exists(f"{path}/silent") else "heard"
+        reply = {"id": request["id"], "ok": True, "generation": 1, "staged": False,
+                 "live": ["eth0"], "peers": [
+                     {"port": "eth0", "server": "s2", "server_port": "eth0", "reason": reason,
+                      "mac": "02:00:00:00:00:02"}]}
+        while server == "s2" and not os.path.exists(f"{path}/answer"):
+            time.sleep(0.01)
+        with open(f"{path}/answers-{server}", "a", encoding="ascii") as file:
+            file.write(f"{time.monotonic()}\n")
+        print(json.dumps(reply), flush=True)
+
+
+def late(tmp):
+    """An agent that hangs is waited for while a neighbour hears its server, and no longer."""
+    for word in ("silent", "answer"):
+        path = f"{tmp}/late-{word}"
+        os.mkdir(path)
+        run = subprocess.Popen(
+            (TOCTL, "run", "--dry-run", "--interval", "200ms", "--set", "agents.timeout=60s",
+             "--set", f"agents.command={sys.executable} {SELF} late {path} {{}}",
+             plan(f"{path}/plan.json", 3)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True)
+
+        def first(server):
+            """When SERVER was asked for something else than hello, 0: never."""
+            times = [line.split() for line in open(f"{path}/ops-{server}", encoding="ascii")]
+            return next((float(at) for at, op in times if op != "hello"), 0)
+
+        wait_for(lambda: os.path.exists(f"{path}/ops-s2"))
+        # others answer for some looks, and are asked again
+        wait_for(lambda: len(lines(f"{path}/ops-s0")) >= 6)
+        report(not first("s0"), "an agent whose server is heard is waited for", lines(f"{path}/ops-s0"))
+        event = time.monotonic()
+        open(f"{path}/{word}", "w", encoding="ascii").close()
+        wait_for(lambda: first("s0"))
+        took = first("s0") - event
+        if word == "silent":
+            report(0 < took < 30 and not lines(f"{path}/answers-s2"),
+                   "one whose server nobody hears is not", f"{took} s")
+        else:
+            report(0 < float(lines(f"{path}/answers-s2")[0]) < first("s0"),
+                   "until it answers", lines(f"{path}/answers-s2"))
+        run.terminate()
+        open(f"{path}/answer", "w", encoding="ascii").close()
+        run.communicate()
+
+
 def replies(tmp):
     """As long as they may be, and longer by one byte."""
     path = plan(f"{tmp}/replies.json", 2)
@@ -243,11 +298,14 @@ if sys.argv[1:2] == ["replies"]:
     sys.exit(agent_replies(int(sys.argv[2])))
 if sys.argv[1:2] == ["errors"]:
     sys.exit(agent_errors(sys.argv[2]))
+if sys.argv[1:2] == ["late"]:
+    sys.exit(agent_late(*sys.argv[2:]))
 with tempfile.TemporaryDirectory() as directory:
     many(directory)
     lowered(directory)
     silent(directory)
     mixed(directory)
+    late(directory)
     mute(directory)
     replies(directory)
     endless_errors(directory)

@@ -114,14 +114,14 @@ static void test_held(void **state)
 	assert_int_equal(world_until(w, 100), 0);
 	w->loss = 0.01;
 	assert_in_range(world_until(w, 100), 1, 12);
-	assert_true(link->held);
+	assert_true(link->hold.held);
 	assert_int_equal(w->lossy.n_held, 1);
 	assert_int_equal(link->from.server, 0);
 	assert_non_null(strstr(link->why, "packets (off by"));
 	/* mended: a clean hold-down later it is used */
 	w->loss = 0;
 	assert_in_range(world_until(w, 100), 30, 31);
-	assert_false(link->held);
+	assert_false(link->hold.held);
 	assert_int_equal(world_until(w, 1000), 0);
 }
 

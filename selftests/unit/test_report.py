@@ -372,7 +372,15 @@ def replay():
              {"time": 102.0, "event": "changed", "action": "rewire", "generation": 2, "shift_ms": 1.0, "ms": 20.0},
              {"time": 103.0, "event": "shift", "kind": "busy", "promised": 1.0, "busy": 2.0, "excess_s": 0.1,
               "new": 0, "ms": 3.0, "candidates": candidates(1)},
-             {"time": 104.0, "event": "of another version"}]
+             {"time": 104.0, "event": "of another version"},
+             {"time": 105.0, "event": "lossy", "from": "s0:eth0", "to": "s1:eth1", "held": True,
+              "text": "loses 5 % of 20000 packets", "hold_s": 30.0},
+             {"time": 106.0, "event": "slow", "port": "s2:eth0", "held": True, "bandwidth": 25 * 10**9,
+              "planned": 10**11, "hold_s": 30.0},
+             {"time": 107.0, "event": "slow", "port": "s2:eth0", "held": True, "bandwidth": 5 * 10**10,
+              "planned": 10**11, "hold_s": 30.0},
+             {"time": 140.0, "event": "lossy", "from": "s0:eth0", "to": "s1:eth1", "held": False,
+              "text": "loses 5 % of 20000 packets", "hold_s": 30.0}]
     with open(f"{work}/run.jsonl", "w") as out:
         out.write("".join(json.dumps(line) + "\n" for line in lines) + '{"time": 10')
     toctl("report", "--log", f"{work}/run.jsonl", "-o", f"{work}/run.html")
@@ -381,14 +389,19 @@ def replay():
     shown = """[document.querySelector("output").textContent.replace(/, .*;/, ";"),
         document.querySelectorAll("#timeline tbody tr").length, document.querySelectorAll(".decision").length,
         [...document.querySelectorAll("#candidates tbody th")].map((at) => at.textContent).join()]"""
-    assert browser.run(shown) == ["line 5 of 5; changes so far: 1", 4, 1, "1: reconfigin force,0: first"], browser.run(shown)
+    assert browser.run(shown) == ["line 9 of 9; changes so far: 1", 8, 1, "1: reconfigin force,0: first"], browser.run(shown)
+    grays = """[...document.querySelectorAll("#gray tbody tr")].map((at) =>
+        [...at.children].slice(0, 3).map((cell) => cell.textContent).join() + (at.lastChild.textContent === "still" ? ",still" : ""))"""
+    assert browser.run(grays) == ["s2:eth0,slow,50 of 100 Gbit/s,still", "s2:eth0,slow,25 of 100 Gbit/s",
+                                  "s0:eth0 to s1:eth1,lossy,loses 5 % of 20000 packets"], browser.run(grays)
     browser.run("""(() => { const at = document.querySelector("input[type=range]");
         at.value = 1; at.dispatchEvent(new Event("input")); })()""")
-    assert browser.run(shown) == ["line 1 of 5; changes so far: 0", 1, 0, ""], browser.run(shown)
+    assert browser.run(shown) == ["line 1 of 9; changes so far: 0", 1, 0, ""], browser.run(shown)
+    assert browser.run(grays) == [] and browser.run("!document.querySelector('#gray p').hidden"), browser.run(grays)
     assert "</script>p.json" in browser.run("document.querySelector('#timeline tbody').textContent")
     browser.run("document.querySelector('button').click()")
-    assert browser.becomes("document.querySelector('input[type=range]').value", "5"), "it does not play"
-    assert browser.run(shown)[1:3] == [4, 1], browser.run(shown)
+    assert browser.becomes("document.querySelector('input[type=range]').value", "9"), "it does not play"
+    assert browser.run(shown)[1:3] == [8, 1], browser.run(shown)
     assert browser.becomes("document.querySelector('button').getAttribute('aria-pressed')", "false"), "nor end"
     assert browser.nameless() == [], browser.nameless()
     at_all_sizes("run")

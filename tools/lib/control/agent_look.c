@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "kernel/link_counters.h"
+#include "kernel/sysfs.h"
 #include "kernel/table_digest.h"
 
 static json_t *look_counters(const uint64_t *counters)
@@ -117,7 +118,10 @@ static bool look_flag(int fd, struct ifreq *request, const char *name, short fla
 	return !ioctl(fd, SIOCGIFFLAGS, request) && (request->ifr_flags & flag) == flag;
 }
 
-/* Whether the device is up, which ports have light, and the MTU of what each transmits through. */
+/*
+ * Whether the device is up, which ports have light, the rate of each, and the MTU of what it
+ * transmits through.
+ */
 static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 {
 	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -128,8 +132,11 @@ static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 	json_object_set_new(reply, "up", json_boolean(look_flag(fd, &request, l->device.name, IFF_UP)));
 	for (unsigned int i = 0; i < l->n; i++) {
 		const short lit = IFF_UP | IFF_RUNNING;
+		const unsigned long long mbits = to_sysfs_mbits(l->ports[i].name);
 		json_t *port = json_array_get(ports, i);
 
+		if (mbits)
+			json_object_set_new(port, "mbits", json_integer((json_int_t)mbits));
 		json_object_set_new(port, "light",
 				    json_boolean(look_flag(fd, &request, l->ports[i].name, lit) &&
 						 look_flag(fd, &request, l->ports[i].tx_name, lit)));

@@ -28,7 +28,8 @@ struct to_agent_seen {
  *	active one, 16 hexadecimal digits; see table_digest.h), "backups" (groups of which a
  *	backup is in use), "counters", "up" (whether the device is), and "ports": "name", "live",
  *	"light" (older agents say it by "live"), "mtu" of what the port transmits through,
- *	"rx_bytes" and "tx_bytes" of the NIC, "link" (see to_link_end_json()), "counters"
+ *	"rx_bytes" and "tx_bytes" of the NIC, "mbits" where its rate is known (see
+ *	to_sysfs_mbits()), "link" (see to_link_end_json()), "counters"
  *
  * Changes nothing. Return: 0, also when there is no such device, and then no more than the
  * time is told; a negative errno with @err.

@@ -17,6 +17,14 @@ static struct to_carrier_port *carrier_port(const struct to_carrier *c, struct t
 	return &c->ports[(size_t)at.server * TO_PORTS_MAX + at.port];
 }
 
+static struct to_carrier_port carrier_port_new(const struct to_carrier_config *config,
+					       uint64_t now_ns)
+{
+	return (struct to_carrier_port){
+		.lit = true, .since_ns = now_ns, .hold_ns = config->hold_ns,
+	};
+}
+
 int to_carrier_init(struct to_carrier *c, const struct to_carrier_config *config,
 		    unsigned int n_servers, uint64_t now_ns)
 {
@@ -28,9 +36,7 @@ int to_carrier_init(struct to_carrier *c, const struct to_carrier_config *config
 	if (!c->ports)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
-		c->ports[i] = (struct to_carrier_port){
-			.lit = true, .since_ns = now_ns, .hold_ns = config->hold_ns,
-		};
+		c->ports[i] = carrier_port_new(config, now_ns);
 	return 0;
 }
 
@@ -59,6 +65,7 @@ void to_carrier_begin_swapped(struct to_carrier *c, struct to_port_ref at,
 	p->stranger = true;
 	p->hears = hears;
 	p->hears_ns = now_ns > c->config.after_ns ? now_ns - c->config.after_ns : 0;
+	p->heard_ns = now_ns;
 }
 
 void to_carrier_forgive(struct to_carrier *c, const struct to_cluster *cluster, uint64_t since_ns,
@@ -90,6 +97,12 @@ static void carrier_see(struct to_carrier *c, struct to_port_ref at, const struc
 	struct to_carrier_port *p = carrier_port(c, at);
 	const bool lit = end->reason == TO_HELD_NOT;
 
+	/* one that was heard may miss as much as the plan's own neighbour */
+	if (!end->stranger && !lit && p->stranger && !p->lit &&
+	    now_ns - p->heard_ns < c->config.after_ns)
+		return;
+	if (end->stranger)
+		p->heard_ns = now_ns;
 	if (end->stranger && (!p->stranger || !carrier_same(p->hears, end->hears))) {
 		p->hears = end->hears;
 		p->hears_ns = now_ns;
@@ -166,6 +179,21 @@ bool to_carrier_settle(struct to_carrier *c, uint64_t now_ns, uint64_t *since_ns
 	return go || come;
 }
 
+uint64_t to_carrier_left(const struct to_carrier *c, uint64_t now_ns)
+{
+	const size_t n = (size_t)c->n_servers * TO_PORTS_MAX;
+	uint64_t left = UINT64_MAX;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct to_carrier_port *p = &c->ports[i];
+		const uint64_t dark = now_ns - p->trouble_ns, after = c->config.after_ns;
+
+		if (p->troubled && !p->lit && (dark >= after || after - dark < left))
+			left = dark < after ? after - dark : 0;
+	}
+	return left;
+}
+
 static bool carrier_is_down(const struct to_carrier *c, struct to_port_ref at)
 {
 	return carrier_port(c, at)->down;
@@ -182,6 +210,7 @@ static void carrier_look_end(struct to_carrier *c, const struct to_fabric_server
 			     const struct to_cluster *cluster, const struct to_link *link,
 			     struct to_port_ref at, uint64_t now_ns)
 {
+	const struct to_port_ref to = carrier_same(at, link->a) ? link->b : link->a;
 	const struct to_fabric_server *server = &servers[at.server];
 	struct to_held_end end;
 
@@ -191,9 +220,9 @@ static void carrier_look_end(struct to_carrier *c, const struct to_fabric_server
 		end = (struct to_held_end){
 			.reason = server->live >> at.port & 1 ? TO_HELD_NOT : TO_HELD_CUT };
 	else
-		to_held_look(server, cluster, at, carrier_same(at, link->a) ? link->b : link->a,
-			     &end);
-	carrier_see(c, at, &end, now_ns);
+		to_held_look(server, cluster, at, to, &end);
+	if (end.reason != TO_HELD_NO_TABLE || !c->brings || !servers[to.server].reached)
+		carrier_see(c, at, &end, now_ns);
 }
 
 /* Whether a link of @plan, which may be NULL, has port @at. */
@@ -219,6 +248,35 @@ void to_carrier_look(struct to_carrier *c, const struct to_fabric_server *server
 	}
 }
 
+/* Add the ports that links of @plan have to @used: a bit for each, per server. */
+static void carrier_use(const struct to_plan *plan, uint64_t *used)
+{
+	for (unsigned int l = 0; plan && l < plan->cluster->n_links; l++) {
+		const struct to_link *link = &plan->cluster->links[l];
+
+		used[link->a.server] |= 1ull << link->a.port;
+		used[link->b.server] |= 1ull << link->b.port;
+	}
+}
+
+int to_carrier_forget(struct to_carrier *c, const struct to_plan *plan,
+		      const struct to_plan *also, uint64_t now_ns)
+{
+	uint64_t *used = calloc(c->n_servers, sizeof(*used));
+
+	if (!used)
+		return -ENOMEM;
+	carrier_use(plan, used);
+	carrier_use(also, used);
+	for (uint32_t s = 0; s < c->n_servers; s++)
+		for (uint32_t q = 0; q < TO_PORTS_MAX; q++)
+			if (!(used[s] >> q & 1))
+				*carrier_port(c, (struct to_port_ref){ s, q }) =
+					carrier_port_new(&c->config, now_ns);
+	free(used);
+	return 0;
+}
+
 /* Whether a cable could lead from @at to any port: it is on no switch. */
 static bool carrier_is_free(const struct to_cluster *c, struct to_port_ref at)
 {
@@ -241,7 +299,7 @@ static struct to_port_ref carrier_planned(const struct to_plan *plan, struct to_
 	return at;
 }
 
-/* Whether @at is down as it hears a port that is not the one of @plan. */
+/* Whether @at hears another port than that of the plan. */
 static bool carrier_hears_other(const struct to_carrier *c, struct to_port_ref at)
 {
 	const struct to_carrier_port *p = to_carrier_port(c, at);
@@ -262,27 +320,21 @@ static bool carrier_may_hear(const struct to_carrier *c, const struct to_plan *p
 	       carrier_planned(plan, at).server == other.server;
 }
 
-/*
- * Whether a cable leads from @at, which has heard another port than that of @plan for long
- * enough, to that port. That may begin to hear later, with the plan that expects it.
- */
+/* Whether a cable leads from @at, which hears another port than that of @plan, to that port. */
 static bool carrier_is_recabled(const struct to_carrier *c, const struct to_plan *plan,
 				struct to_port_ref at, uint64_t now_ns)
 {
-	const struct to_carrier_port *p = to_carrier_port(c, at), *q;
+	const struct to_carrier_port *p = to_carrier_port(c, at);
 	const struct to_port_ref other = p->hears;
 
-	if (!carrier_hears_other(c, at) || now_ns - p->hears_ns < c->config.after_ns ||
-	    other.server == at.server || !carrier_is_free(plan->cluster, at) ||
-	    !carrier_is_free(plan->cluster, other))
+	if (!carrier_hears_other(c, at) || other.server == at.server ||
+	    !carrier_is_free(plan->cluster, at) || !carrier_is_free(plan->cluster, other))
 		return false;
 	if (!carrier_hears_other(c, other))
-		return carrier_may_hear(c, plan, other, at);
-	q = to_carrier_port(c, other);
-	if (!carrier_same(q->hears, at))
-		return false;
+		return now_ns - p->hears_ns >= c->config.after_ns / 2 &&
+		       carrier_may_hear(c, plan, other, at);
 	/* found once, by the end that comes first */
-	return other.server > at.server || now_ns - q->hears_ns < c->config.after_ns;
+	return other.server > at.server && carrier_same(to_carrier_port(c, other)->hears, at);
 }
 
 int to_carrier_find_recabled(const struct to_carrier *c, const struct to_plan *plan,

@@ -43,7 +43,7 @@ struct to_carrier_config {
  * @return_ns: when it came back last
  * @hold_ns: hold-down of now
  * @reason: of not being lit, as seen last
- * @stranger: port @hears is heard in place of the plan's, since @hears_ns
+ * @stranger: port @hears is heard in place of the plan's, since @hears_ns; at @heard_ns last
  */
 struct to_carrier_port {
 	bool lit, down, troubled, returned;
@@ -51,12 +51,17 @@ struct to_carrier_port {
 	enum to_held reason;
 	bool stranger;
 	struct to_port_ref hears;
-	uint64_t hears_ns;
+	uint64_t hears_ns, heard_ns;
 };
 
-/** struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server */
+/**
+ * struct to_carrier - all ports of a cluster, TO_PORTS_MAX for each server
+ * @brings: servers that answer and have no table are about to get theirs, and so nothing new is
+ *	known of the ports at the other ends of their links
+ */
 struct to_carrier {
 	struct to_carrier_config config;
+	bool brings;
 	unsigned int n_servers;
 	struct to_carrier_port *ports;
 };
@@ -83,6 +88,17 @@ void to_carrier_forgive(struct to_carrier *carrier, const struct to_cluster *clu
 			uint64_t since_ns, uint64_t now_ns);
 
 /**
+ * to_carrier_forget() - Count ports as up that neither @plan nor @also has a link on
+ * @also: another plan, or NULL
+ *
+ * Nobody looks at them any more. What they were says nothing when a plan uses them again.
+ *
+ * Return: 0, or -ENOMEM: nothing is forgotten.
+ */
+int to_carrier_forget(struct to_carrier *carrier, const struct to_plan *plan,
+		      const struct to_plan *also, uint64_t now_ns);
+
+/**
  * to_carrier_settle() - take ports down, and back, after a look at all
  * @since_ns: gets since when the first of them is dark or lit; set only with true
  *
@@ -102,6 +118,9 @@ bool to_carrier_settle(struct to_carrier *carrier, uint64_t now_ns, uint64_t *si
 void to_carrier_look(struct to_carrier *carrier, const struct to_fabric_server *servers,
 		     const struct to_plan *plan, const struct to_plan *but, uint64_t now_ns);
 
+/** to_carrier_left() - Return nanoseconds until a port that is dark goes down, UINT64_MAX: none is */
+uint64_t to_carrier_left(const struct to_carrier *carrier, uint64_t now_ns);
+
 /** to_carrier_port() - Return what is known of port @at */
 const struct to_carrier_port *to_carrier_port(const struct to_carrier *carrier,
 					      struct to_port_ref at);
@@ -110,9 +129,9 @@ const struct to_carrier_port *to_carrier_port(const struct to_carrier *carrier,
  * to_carrier_find_recabled() - Find links that cables make in place of those of @plan
  * @links: gets them, for free(); NULL for none
  *
- * Both ends are down and have heard each other for to_carrier_config.after_ns, and neither is
- * on an optical switch or a packet switch. An end need not hear a port of the server that it
- * expects another port of.
+ * Both ends are down and hear each other, and neither is on an optical switch or a packet switch.
+ * An end need not hear a port of the server that it expects another port of: hearing it at the
+ * other end for half of to_carrier_config.after_ns will do.
  *
  * Return: how many, or -ENOMEM.
  */

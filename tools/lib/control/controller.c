@@ -141,6 +141,7 @@ static bool controller_change(struct controller *c, const char *action, struct t
 		   "%s done: generation %" PRIu64 " on all servers, committed %.1f ms after the traffic shifted, verified %.1f ms after the decision",
 		   action, generation, shift, since);
 	to_controller_state_take(c, next);
+	to_carrier_forget(&c->carrier, next, NULL, to_clock_monotonic_ns());
 	return true;
 }
 
@@ -459,9 +460,18 @@ static void controller_look(struct controller *c)
 	to_controller_repair_look(c);
 }
 
+/* Wait for the next look, which comes no later than a port goes down. */
+static void controller_pause(const struct controller *c)
+{
+	const uint64_t left = to_carrier_left(&c->carrier, to_clock_monotonic_ns());
+	const uint64_t step = controller_step_ns(c);
+
+	to_clock_sleep(left < step ? left : step);
+}
+
 static void controller_ask(struct controller *c)
 {
-	to_clock_sleep(controller_step_ns(c));
+	controller_pause(c);
 	if (*c->config->stop)
 		return;
 	to_controller_lossy_look(c);
@@ -484,7 +494,8 @@ static void controller_measure(struct controller *c)
 static enum to_course_state controller_next(const struct controller *c)
 {
 	const struct to_course_view view = {
-		.stop = *c->config->stop, .between = c->broken, .down = c->down.n,
+		.stop = *c->config->stop, .between = c->broken,
+		.down = c->down.n || c->slow.n_held,
 		.outdated = c->outdated, .astray = c->n_astray,
 		.due = controller_left_ns(c) <= controller_step_ns(c) ||
 		       c->config->interval_ns <= controller_step_ns(c),
@@ -631,6 +642,7 @@ static int controller_end(struct controller *c, int ret)
 	free(c->repair_path);
 	to_carrier_free(&c->carrier);
 	to_lossy_free(&c->lossy);
+	to_slow_free(&c->slow);
 	to_plan_free(c->lossy_of);
 	to_missing_free(&c->missing);
 	to_down_free(&c->without);

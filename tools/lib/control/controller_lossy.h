@@ -2,15 +2,19 @@
 #ifndef TOPOOPT_CONTROLLER_LOSSY_H
 #define TOPOOPT_CONTROLLER_LOSSY_H
 
-/* Links of the plan that was asked for that are held down as they lose packets (lossy.h). */
+/*
+ * Links of the plan that was asked for that are held down as they lose packets (lossy.h), and
+ * its ports that run at a lower rate than it says (slow.h).
+ */
 
 #include "control/controller_state.h"
 
 /**
- * to_controller_lossy_look() - Ask all servers what their links count, once a second
+ * to_controller_lossy_look() - Ask all servers what their links count, and at which rate they
+ * run, once a second
  *
- * Logs each link that is held from now on, or used again. What servers answer otherwise is
- * asked for by the caller afterwards.
+ * Logs each link and port that is held from now on, or used again. What servers answer otherwise
+ * is asked for by the caller afterwards.
  */
 void to_controller_lossy_look(struct controller *c);
 

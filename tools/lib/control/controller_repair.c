@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/hash.h"
 #include "control/controller_lossy.h"
 #include "control/controller_restore.h"
 #include "control/controller_servers.h"
@@ -59,13 +60,33 @@ static bool controller_is_made(const struct controller *c, const struct to_link 
 	return false;
 }
 
-/* Whether the plan in force is for something else than @down, or for other cables. */
+/* What to plan for port @at of the plan asked for with, bits/s. */
+static uint64_t controller_rate(const struct controller *c, struct to_port_ref at)
+{
+	return to_slow_bandwidth(&c->slow, to_controller_state_asked(c)->cluster, at);
+}
+
+/* Whether ports run at other rates than those that the plan in force is for. */
+static bool controller_rates_differ(const struct controller *c)
+{
+	const struct to_cluster *cluster = c->plan->cluster;
+
+	for (uint32_t s = 0; c->slow.ports && s < cluster->n_servers; s++)
+		for (uint32_t p = 0; p < cluster->servers[s].n_ports; p++)
+			if (cluster->servers[s].ports[p].bandwidth !=
+			    controller_rate(c, (struct to_port_ref){ s, p }))
+				return true;
+	return false;
+}
+
+/* Whether the plan in force is for something else than @down, for other cables or rates. */
 static bool controller_outdated(const struct controller *c, const struct to_down *down)
 {
 	const struct to_cluster *cluster = c->plan->cluster;
 
 	if (memcmp(down->links, c->without.links, down->n_links * sizeof(*down->links)) ||
-	    memcmp(down->servers, c->without.servers, down->n_servers * sizeof(*down->servers)))
+	    memcmp(down->servers, c->without.servers, down->n_servers * sizeof(*down->servers)) ||
+	    controller_rates_differ(c))
 		return true;
 	for (unsigned int i = 0; i < c->n_recabled; i++)
 		if (!to_controller_state_has_link(c->plan, &c->recabled[i]))
@@ -169,7 +190,22 @@ static bool controller_repair_make(struct controller *c, const char *action,
 	return true;
 }
 
-/* Each port that is down, and why: "s0:eth0 (cut), s1:eth1 (cut)". */
+/* Add a port to @held and to @text, where there is room. @hears: name of another port, or NULL */
+static void controller_add_held(json_t *held, char *text, size_t size, const char *name,
+				const char *why, const char *hears)
+{
+	const size_t len = strlen(text);
+
+	json_array_append_new(held, json_pack("{s:s, s:s, s:s*}", "port", name, "reason", why,
+					      "hears", hears));
+	if (len + 2 * TO_DOWN_NAME_MAX + 32 <= size)
+		snprintf(text + len, size - len, "%s %s (%s%s)", len ? "," : "", name,
+			 hears ? "hears " : why, hears ? hears : "");
+	else if (len + 4 <= size && strcmp(text + len - 2, ".."))
+		strcpy(text + len, " ..");
+}
+
+/* Each port that is down or slow, and why: "s0:eth0 (cut), s1:eth1 (slow)". */
 static json_t *controller_note_held(const struct controller *c, char *text, size_t size)
 {
 	const struct to_cluster *cluster = to_controller_state_asked(c)->cluster;
@@ -183,21 +219,20 @@ static json_t *controller_note_held(const struct controller *c, char *text, size
 		const char *why = server ? "dead" :
 				  to_held_words[port->down ? port->reason : TO_HELD_LOSSY];
 		const bool swapped = port && port->reason == TO_HELD_SWAPPED && port->stranger;
-		const size_t len = strlen(text);
 
 		to_down_name(cluster, at, name);
 		if (swapped)
 			to_down_name(cluster, port->hears, other);
-		json_array_append_new(held, json_pack("{s:s, s:s, s:s*}", "port", name, "reason", why,
-						      "hears", swapped ? other : NULL));
-		if (len + sizeof(name) + sizeof(other) + 32 > size) {
-			if (len + 4 < size)
-				strcpy(text + len, " ..");
-			size = 0;
-			continue;
+		controller_add_held(held, text, size, name, why, swapped ? other : NULL);
+	}
+	for (uint32_t s = 0; c->slow.n_held && s < cluster->n_servers; s++) {
+		for (uint32_t p = 0; p < cluster->servers[s].n_ports; p++) {
+			const struct to_port_ref at = { s, p };
+
+			if (to_slow_port(&c->slow, at)->hold.held)
+				controller_add_held(held, text, size, to_down_name(cluster, at, name),
+						    "slow", NULL);
 		}
-		snprintf(text + len, size - len, "%s %s (%s%s)", len ? "," : "", name,
-			 swapped ? "hears " : why, swapped ? other : "");
 	}
 	return held;
 }
@@ -206,17 +241,18 @@ static json_t *controller_note_held(const struct controller *c, char *text, size
 static void controller_note_repair(const struct controller *c, const char *action,
 				   const struct to_repair *repair, double ms)
 {
+	const char *reason = c->down.n ? "links are down" :
+			     c->slow.n_held ? "ports are slower than planned" : "all links are up again";
 	char text[400] = "";
 	json_t *held = controller_note_held(c, text, sizeof(text));
 
 	to_run_log(c->config->log, "decision",
-		   json_pack("{s:s, s:s, s:f, s:b, s:o, s:o}", "action", action, "reason",
-			     c->down.n ? "links are down" : "all links are up again", "ms", ms,
+		   json_pack("{s:s, s:s, s:f, s:b, s:o, s:o}", "action", action, "reason", reason, "ms", ms,
 			     "dry_run", c->config->dry_run, "held", held, "repair",
 			     to_repair_json(repair)),
-		   "decision: %s%s: %s%s%s; %u links are dark, %u moved, %u lead elsewhere, rings %s; communication %.4g ms, now %.4g ms, busiest link %.4g B, now %.4g B (%.1f ms)",
+		   "decision: %s%s: %s%s%s%s; %u links are dark, %u moved, %u lead elsewhere, rings %s; communication %.4g ms, now %.4g ms, busiest link %.4g B, now %.4g B (%.1f ms)",
 		   action, c->config->dry_run ? " (dry run)" : "",
-		   c->down.n ? "down:" : "all links are up again", text,
+		   reason, text[0] ? ":" : "", text,
 		   c->n_recabled ? "; the plan says otherwise where another port is heard" : "",
 		   repair->dark, repair->moved, c->n_recabled, to_repair_rings_names[repair->rings],
 		   repair->before.comm_time * 1e3, repair->after.comm_time * 1e3,
@@ -253,16 +289,16 @@ static int controller_down_recabled(const struct controller *c, const struct to_
 	return ret;
 }
 
-/* A repaired plan for the cables as they are. */
-static int controller_repair_recabled(const struct controller *c, const struct to_down *down,
-				      unsigned int effort, struct to_repair *repair,
-				      struct to_error *err)
+/* A repaired plan for the cables and rates as they are. */
+static int controller_repair_as_is(const struct controller *c, const struct to_down *down,
+				   unsigned int effort, struct to_repair *repair,
+				   struct to_error *err)
 {
 	struct to_plan plan = *to_controller_state_asked(c);
 	struct to_cluster *cluster = to_cluster_copy(plan.cluster);
 	struct to_down left = { 0 };
 	struct to_link *links = cluster ? realloc(cluster->links,
-		(cluster->n_links + c->n_recabled) * sizeof(*links)) : NULL;
+		(cluster->n_links + c->n_recabled + 1) * sizeof(*links)) : NULL;
 	int ret = links ? 0 : -ENOMEM;
 
 	if (!ret) {
@@ -270,6 +306,10 @@ static int controller_repair_recabled(const struct controller *c, const struct t
 		cluster->links = links;
 		cluster->n_links += c->n_recabled;
 		plan.cluster = cluster;
+		for (uint32_t s = 0; c->slow.ports && s < cluster->n_servers; s++)
+			for (uint32_t p = 0; p < cluster->servers[s].n_ports; p++)
+				cluster->servers[s].ports[p].bandwidth =
+					controller_rate(c, (struct to_port_ref){ s, p });
 		ret = controller_down_recabled(c, down, cluster, &left);
 	}
 	ret = ret ? to_error_set(err, ret, "out of memory") :
@@ -288,8 +328,8 @@ static int controller_repair_decide(const struct controller *c, const struct to_
 	const struct to_plan *asked = to_controller_state_asked(c);
 	int ret;
 
-	if (c->n_recabled)
-		return controller_repair_recabled(c, down, effort, repair, err);
+	if (c->n_recabled || c->slow.n_held)
+		return controller_repair_as_is(c, down, effort, repair, err);
 	if (down->n_dark)
 		return to_repair_plan(asked, down, effort, repair, err);
 	*repair = (struct to_repair){ .parts = 1, .plan = to_plan_hold(asked) };
@@ -302,7 +342,8 @@ static int controller_repair_decide(const struct controller *c, const struct to_
 
 void to_controller_repair(struct controller *c)
 {
-	const enum to_course_state state = c->down.n ? TO_COURSE_REPAIR : TO_COURSE_RETURN;
+	const enum to_course_state state = c->down.n || c->slow.n_held ? TO_COURSE_REPAIR :
+									  TO_COURSE_RETURN;
 	const char *action = to_course_state_names[state];
 	uint64_t start = to_clock_monotonic_ns();
 	struct to_error err = { 0 };
@@ -325,6 +366,7 @@ void to_controller_repair(struct controller *c)
 	if (repair.plan == c->asked)
 		to_plan_free(repair.plan);	/* held twice */
 	to_controller_state_switch(c, repair.plan);
+	to_carrier_forget(&c->carrier, c->plan, c->asked, to_clock_monotonic_ns());
 	repair.plan = NULL;
 	to_repair_free(&repair);
 	to_down_free(&c->without);
@@ -348,6 +390,25 @@ static void controller_forget_dead(struct controller *c)
 	c->n_recabled = n;
 }
 
+/* Let a change be tried at once when something else is down than when it failed. */
+static void controller_note_case(struct controller *c)
+{
+	uint64_t now = to_hash(TO_HASH_BEGIN, c->down.servers,
+			       c->down.n_servers * sizeof(*c->down.servers));
+
+	now = to_hash(now, c->down.links, c->down.n_links * sizeof(*c->down.links));
+	for (unsigned int i = 0; i < c->n_recabled; i++) {
+		now = to_hash(now, &c->recabled[i].a, sizeof(c->recabled[i].a));
+		now = to_hash(now, &c->recabled[i].b, sizeof(c->recabled[i].b));
+	}
+	if (now == c->tried)
+		return;
+	c->tried = now;
+	to_course_done(&c->course, TO_COURSE_RESTORE);
+	to_course_done(&c->course, TO_COURSE_REPAIR);
+	to_course_done(&c->course, TO_COURSE_RETURN);
+}
+
 void to_controller_repair_look(struct controller *c)
 {
 	const struct to_fabric_server *servers = to_fabric_servers(c->fabric);
@@ -358,6 +419,8 @@ void to_controller_repair_look(struct controller *c)
 	c->outdated = false;
 	if (!c->config->carrier.after_ns)
 		return;
+	c->carrier.brings = !c->config->dry_run && !c->course.pause[TO_COURSE_BRING] &&
+			    !c->course.pause[TO_COURSE_RESTORE];
 	to_carrier_look(&c->carrier, servers, asked, NULL, now);
 	if (c->asked)
 		to_carrier_look(&c->carrier, servers, c->plan, asked, now);
@@ -369,7 +432,10 @@ void to_controller_repair_look(struct controller *c)
 	if (to_carrier_find_down(&c->carrier, servers, asked, c->without.servers, &c->down))
 		return;
 	controller_forget_dead(c);
-	c->outdated = !to_controller_lossy_add(c, &c->down) && controller_outdated(c, &c->down);
+	if (to_controller_lossy_add(c, &c->down))
+		return;
+	controller_note_case(c);
+	c->outdated = controller_outdated(c, &c->down);
 }
 
 /* Whether a link that @link's cable makes in @repaired leads elsewhere than @link. */

@@ -49,9 +49,21 @@ bool to_controller_state_is_recabled(const struct controller *c, const struct to
 	       !to_controller_state_has_link(to_controller_state_asked(c), link);
 }
 
+/* Whether @plan is for ports that run at another rate than the plan asked for says. */
+static bool state_has_rates(const struct controller *c, const struct to_plan *plan)
+{
+	const struct to_cluster *a = to_controller_state_asked(c)->cluster, *b = plan->cluster;
+
+	for (unsigned int s = 0; s < a->n_servers && s < b->n_servers; s++)
+		for (unsigned int p = 0; p < a->servers[s].n_ports && p < b->servers[s].n_ports; p++)
+			if (a->servers[s].ports[p].bandwidth != b->servers[s].ports[p].bandwidth)
+				return true;
+	return false;
+}
+
 bool to_controller_state_is_repair(const struct controller *c, const struct to_plan *plan)
 {
-	if (plan->n_down || plan->n_dark)
+	if (plan->n_down || plan->n_dark || state_has_rates(c, plan))
 		return true;
 	for (unsigned int l = 0; l < plan->cluster->n_links; l++)
 		if (to_controller_state_is_recabled(c, plan, &plan->cluster->links[l]))

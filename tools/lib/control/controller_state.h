@@ -10,6 +10,7 @@
 #include "control/lossy.h"
 #include "control/missing.h"
 #include "control/planning.h"
+#include "control/slow.h"
 #include "control/transition.h"
 #include "data/down.h"
 
@@ -55,10 +56,12 @@ struct controller_look {
  * @n_intervals, @n_changes: so far
  * @carrier: of all ports
  * @lossy: links of @lossy_of, held; the plan that was asked for at the last look
+ * @slow: ports of @lossy_of that run at a lower rate than it says
  * @lossy_ns: CLOCK_MONOTONIC of the next look at what links count
  * @without: what @plan does without, of the cluster of @asked
  * @down: what is down, by the last look
  * @outdated: @plan is for something else than @down
+ * @tried: fingerprint of @down and @recabled when a change failed last
  * @recabled: links that cables make in place of those of the plan asked for, @n_recabled of
  *	them, by the last look
  * @since_ns: CLOCK_MONOTONIC; when the last ports lost their light or got it back
@@ -88,9 +91,11 @@ struct controller {
 	uint64_t n_intervals, n_changes;
 	struct to_carrier carrier;
 	struct to_lossy lossy;
+	struct to_slow slow;
 	struct to_plan *lossy_of;
 	uint64_t lossy_ns;
 	struct to_down without, down;
+	uint64_t tried;
 	struct to_link *recabled;
 	unsigned int n_recabled;
 	uint64_t since_ns;
@@ -101,8 +106,8 @@ struct controller {
 /**
  * to_controller_state_is_repair() - Tell whether a plan is a repaired one
  *
- * It does without something that is down, or has links that cables make in place of those of
- * the plan asked for.
+ * It does without something that is down, has links that cables make in place of those of
+ * the plan asked for, or is for ports that run at another rate.
  */
 bool to_controller_state_is_repair(const struct controller *c, const struct to_plan *plan);
 

@@ -32,7 +32,8 @@
  * gone; only when that fails PLAN.next stays, for the next controller to find.
  *
  * What fails is tried again after COURSE_PAUSE_S, then after twice as long each time, up
- * to COURSE_PAUSE_MAX_S.
+ * to COURSE_PAUSE_MAX_S. A repair, a return and a restore are tried at once when something else
+ * is down than when they failed.
  */
 
 #include <stdbool.h>
@@ -59,8 +60,8 @@ extern const char *const to_course_state_names[];
 struct to_course_view {
 	bool stop;	/* a signal asked for the end */
 	bool between;	/* servers may be between two plans */
-	bool down;	/* something is down */
-	bool outdated;	/* what is down is not what the plan in force does without */
+	bool down;	/* something is down, or slower than planned */
+	bool outdated;	/* that is not what the plan in force is for */
 	bool astray;	/* a server answers and has not the table that was decided on */
 	bool due;	/* the interval is about to end */
 };

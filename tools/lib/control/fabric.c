@@ -449,9 +449,10 @@ struct to_fabric *to_fabric_open(const struct to_plan *plan,
 	f->out = calloc(c->n_servers, sizeof(*f->out));
 	f->unable = calloc(c->n_servers, sizeof(*f->unable));
 	f->note = options->note;
+	f->lost = calloc(c->n_servers, sizeof(*f->lost));
 	f->replies = calloc(c->n_servers, sizeof(*f->replies));
 	f->errors = calloc(c->n_servers, sizeof(*f->errors));
-	if (!f->servers || !f->who || !f->out || !f->unable || !f->replies || !f->errors)
+	if (!f->servers || !f->who || !f->out || !f->unable || !f->lost || !f->replies || !f->errors)
 		goto no_memory;
 	for (unsigned int i = 0; i < c->n_servers; i++)
 		f->servers[i].name = c->servers[i].name;
@@ -499,6 +500,7 @@ void to_fabric_close(struct to_fabric *f)
 	free(f->who);
 	free(f->out);
 	free(f->unable);
+	free(f->lost);
 	free(f->replies);
 	free(f->errors);
 	to_cluster_free(f->cluster);

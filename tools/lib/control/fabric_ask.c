@@ -14,6 +14,7 @@
 
 #define ASK_PATIENCE 4				/* times what agents take, for one that is late */
 #define ASK_PATIENCE_NS 1000000000ull		/* but this at least */
+#define ASK_LOST 2	/* times what agents take, for one whose server no neighbour hears */
 
 void to_fabric_ask_all(struct to_fabric *f)
 {
@@ -158,16 +159,104 @@ static void ask_add_plan(const struct to_fabric *f, json_t *request, const struc
 		json_object_set_new(request, "rest", rest);
 }
 
+/**
+ * struct ask_look - a look at neighbours of servers whose agents are late
+ * @begin_ns: of the request, CLOCK_MONOTONIC
+ * @answered_ns: when the last look was that found more answers than the one before
+ * @n: answers by then
+ */
+struct ask_look {
+	struct to_fabric *f;
+	uint64_t begin_ns, answered_ns;
+	unsigned int n;
+};
+
+/* Whether, by @replies, server @name is expected somewhere, and heard nowhere. */
+static bool ask_is_lost(json_t *const *replies, unsigned int n, const char *name)
+{
+	bool expected = false, heard = false;
+	const json_t *peer;
+	size_t k;
+
+	for (unsigned int i = 0; i < n; i++) {
+		json_array_foreach(json_object_get(replies[i], "peers"), k, peer) {
+			const char *server = json_string_value(json_object_get(peer, "server"));
+			const char *reason = json_string_value(json_object_get(peer, "reason"));
+
+			if (!server || !reason || strcmp(server, name))
+				continue;
+			expected = true;
+			heard |= strcmp(reason, to_peer_reasons[TOPOOPT_CHECK_REASON_SILENT]) &&
+				 strcmp(reason, to_peer_reasons[TOPOOPT_CHECK_REASON_STRANGER]);
+		}
+	}
+	return expected && !heard;
+}
+
+/* Ask those who have answered again, to learn who is lost of those who have not. */
+static void ask_neighbours(struct to_fabric *f, const bool *answered, json_t **replies,
+			   char (*errors)[256])
+{
+	const uint64_t deadline = to_clock_monotonic_ns() + TO_FABRIC_LOOK_NS;
+	const unsigned int n = f->cluster->n_servers;
+	const struct to_fabric_call call = {
+		.request = json_pack("{s:s, s:I}", "op", "hello", "id", (json_int_t)++f->id),
+		.query = true, .who = answered, .deadline_ns = deadline, .limit_ns = deadline,
+		.replies = replies, .errors = errors,
+	};
+	struct to_error ignored;
+
+	if (!call.request || f->link->call(f->link, &call, &ignored))
+		goto out;
+	for (unsigned int i = 0; i < n; i++)
+		f->lost[i] = !answered[i] && ask_is_lost(replies, n, f->servers[i].name);
+out:
+	for (unsigned int i = 0; i < n; i++)
+		json_decref(replies[i]);
+	json_decref(call.request);
+}
+
+/* Nobody waits for an agent whose server no neighbour hears, once the others have long answered. */
+static void ask_look(void *data)
+{
+	struct ask_look *look = data;
+	struct to_fabric *f = look->f;
+	const uint64_t now = to_clock_monotonic_ns();
+	const unsigned int n = f->cluster->n_servers;
+	bool *answered = calloc(n, sizeof(*answered));
+	char (*errors)[256] = calloc(n, sizeof(*errors));
+	json_t **replies = calloc(n, sizeof(*replies));
+	unsigned int n_answered = 0;
+
+	for (unsigned int i = 0; answered && i < n; i++) {
+		answered[i] = f->replies[i];
+		n_answered += answered[i];
+	}
+	if (look->n && n_answered > look->n)
+		look->answered_ns = now;
+	look->n = n_answered;
+	if (answered && errors && replies && n_answered &&
+	    now - look->begin_ns >= ASK_LOST * (look->answered_ns - look->begin_ns) &&
+	    now - look->begin_ns >= ASK_LOST * f->usual_ns)
+		ask_neighbours(f, answered, replies, errors);
+	free(answered);
+	free(errors);
+	free(replies);
+}
+
 int to_fabric_ask(struct to_fabric *f, json_t *request, const struct to_plan *plan,
 		  struct to_error *err)
 {
 	const bool query = ask_is_query(request) && !f->observes;
 	const uint64_t begin = ask_begin(request);
+	struct ask_look look = { .f = f, .begin_ns = begin, .answered_ns = begin };
 	const struct to_fabric_call call = {
 		.request = request, .plan = plan,
 		.once = plan && plan == f->shown ? f->n_shown : 0, .query = query, .who = f->who,
 		.deadline_ns = begin + ask_patience(f, query),
 		.limit_ns = begin + f->timeout_ns,
+		.look = query ? ask_look : NULL, .data = &look,
+		.look_ns = begin + TO_FABRIC_LOOK_NS, .lost = f->lost,
 		.replies = f->replies, .errors = f->errors,
 	};
 	int ret, failed = 0;
@@ -179,9 +268,11 @@ int to_fabric_ask(struct to_fabric *f, json_t *request, const struct to_plan *pl
 	if (plan)
 		ask_add_plan(f, request, plan);
 	to_fabric_ask_forget(f);
-	for (unsigned int i = 0; i < f->cluster->n_servers; i++)
+	for (unsigned int i = 0; i < f->cluster->n_servers; i++) {
+		f->lost[i] = false;
 		if (f->who[i])
 			f->errors[i][0] = '\0';
+	}
 	ret = f->link->call(f->link, &call, err);
 	json_decref(request);
 	if (ret)

@@ -15,7 +15,7 @@
  * @out: per server, see to_fabric_leave_out()
  * @unable: per server, sent no checks when a plan was staged last; neighbours expect none
  * @note: see to_fabric_options, may be NULL
- * @servers, @who, @replies, @errors: per server; the last three are of the
+ * @servers, @who, @lost, @replies, @errors: per server; the last four are of the
  *	request under way
  * @active: plan that was confirmed last through this, or found to be active on all
  *	servers, held, or NULL
@@ -37,7 +37,7 @@ struct to_fabric {
 	struct to_fabric_link *link;
 	uint64_t timeout_ns, id;
 	struct to_fabric_server *servers;
-	bool *who, *out, *unable;
+	bool *who, *out, *unable, *lost;
 	void (*note)(const char *text);
 	json_t **replies;
 	char (*errors)[256];

@@ -11,6 +11,8 @@
 #include "control/fabric_server.h"
 #include "data/plan.h"
 
+#define TO_FABRIC_LOOK_NS 250000000ull
+
 /**
  * struct to_fabric_call - one request to many agents
  * @request: see agent.h, with an "id" that no other has
@@ -21,6 +23,11 @@
  * @who: servers to ask
  * @deadline_ns: CLOCK_MONOTONIC
  * @limit_ns: of agents that have begun to reply by then; not before @deadline_ns
+ * @look: called every TO_FABRIC_LOOK_NS while agents are waited for, NULL: never. It may make
+ *	another call to agents that have answered
+ * @data: of @look
+ * @look_ns: CLOCK_MONOTONIC, not before
+ * @lost: per server, set by @look: nobody waits for its agent any more
  * @replies: per server; stays NULL where none came
  * @errors: per server, why
  */
@@ -31,6 +38,10 @@ struct to_fabric_call {
 	bool query;
 	const bool *who;
 	uint64_t deadline_ns, limit_ns;
+	void (*look)(void *data);
+	void *data;
+	uint64_t look_ns;
+	const bool *lost;
 	json_t **replies;
 	char (*errors)[256];
 };

@@ -452,7 +452,8 @@ static uint64_t pipe_prepare(struct pipes *p, const struct to_fabric_call *call)
 			.fd = pipe_hears_errors(agent) ? agent->errors : -1, .events = POLLIN,
 		};
 		p->polled[p->n_polled++] = i;
-		if (!pipe_is_behind(agent, call) && until < call->limit_ns)
+		if (!pipe_is_behind(agent, call) && !(call->lost && call->lost[i]) &&
+		    until < call->limit_ns)
 			until = agent->n_in ? call->limit_ns : call->deadline_ns;
 	}
 	return until;
@@ -472,12 +473,19 @@ static void pipe_catch_up(struct pipes *p, const struct to_fabric_call *call, un
 /* Until all have a reply or an error, or it is too late; then what is there already is heard. */
 static int pipes_wait(struct pipes *p, const struct to_fabric_call *call, struct to_error *err)
 {
+	uint64_t look = call->look ? call->look_ns : UINT64_MAX;
 	int timeout, n;
 
 	do {
-		const uint64_t until = pipe_prepare(p, call);
+		uint64_t until = pipe_prepare(p, call);
 		const uint64_t now = to_clock_monotonic_ns();
 
+		if (now < until && now >= look) {
+			call->look(call->data);
+			look = now + TO_FABRIC_LOOK_NS;
+			until = pipe_prepare(p, call);
+		}
+		until = until < look ? until : look;
 		timeout = now < until ? (until - now) / NS_PER_MS + 1 : 0;
 		n = p->n_polled ? poll(p->polls, 2 * p->n_polled, timeout) : 0;
 		if (n < 0 && errno != EINTR)

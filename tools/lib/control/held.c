@@ -87,7 +87,7 @@ void to_held_look(const struct to_fabric_server *server, const struct to_cluster
 			end->reason = TO_HELD_REPLACED;
 			end->stranger = false;
 		}
-		if (end->reason == TO_HELD_SILENT && peer->heard)
+		if (!peer->transit && peer->heard)
 			end->silence_ns = peer->silence_ms * HELD_NS_PER_MS;
 	} else if (peer->transit) {
 		/* the plan in force is for the cabling as it is */

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define LOSSY_HOLDS 64	/* the longest hold-down, times the least */
-#define LOSSY_CALM 8	/* hold-downs that it takes to be trusted again */
-
 int to_lossy_init(struct to_lossy *l, const struct to_lossy_config *config,
 		  const struct to_cluster *cluster)
 {
@@ -23,7 +20,6 @@ int to_lossy_init(struct to_lossy *l, const struct to_lossy_config *config,
 	for (unsigned int i = 0; i < l->n_links; i++)
 		l->links[i] = (struct to_lossy_link){
 			.a = cluster->links[i].a, .b = cluster->links[i].b,
-			.hold_ns = config->hold_ns,
 		};
 	return 0;
 }
@@ -63,27 +59,6 @@ static bool lossy_note(struct to_lossy_link *link, unsigned int way,
 	return true;
 }
 
-static void lossy_hold(struct to_lossy *l, struct to_lossy_link *link, uint64_t now_ns)
-{
-	const bool again = link->returned && now_ns - link->return_ns < LOSSY_CALM * link->hold_ns;
-
-	if (!again)
-		link->hold_ns = l->config.hold_ns;
-	else if (link->hold_ns < LOSSY_HOLDS * l->config.hold_ns)
-		link->hold_ns *= 2;
-	link->held = true;
-	link->clean_ns = now_ns;
-	l->n_held++;
-}
-
-static void lossy_return(struct to_lossy *l, struct to_lossy_link *link, uint64_t now_ns)
-{
-	link->held = false;
-	link->returned = true;
-	link->return_ns = now_ns;
-	l->n_held--;
-}
-
 /* Judge one link. Return: whether it is held or used again from now on. */
 static bool lossy_judge(struct to_lossy *l, struct to_lossy_link *link, uint64_t now_ns)
 {
@@ -95,14 +70,14 @@ static bool lossy_judge(struct to_lossy *l, struct to_lossy_link *link, uint64_t
 		lossy |= loss && to_link_loss_verdict(loss) == TO_LINK_LOSSY;
 		lost |= loss && lossy_note(link, way, loss);
 	}
-	if (link->held && lost)
-		link->clean_ns = now_ns;
-	if (link->held && now_ns - link->clean_ns >= link->hold_ns)
-		lossy_return(l, link, now_ns);
-	else if (!link->held && lossy)
-		lossy_hold(l, link, now_ns);
-	else
+	if (to_hold_end(&link->hold, lost, now_ns)) {
+		l->n_held--;
+	} else if (!link->hold.held && lossy) {
+		to_hold_begin(&link->hold, l->config.hold_ns, now_ns);
+		l->n_held++;
+	} else {
 		return false;
+	}
 	/* what was seen before says nothing of what comes */
 	to_link_losses_reset(&l->losses, link->a, link->b);
 	return true;

@@ -7,10 +7,8 @@
  *
  *	used --(lossy, see link_loss.h)--> held --(clean for its hold-down)--> used
  *
- * A held link carries checks alone. Each loss begins its hold-down anew: a check that is
- * lost, or no check where there were some. Where no checks are sent only time counts. The
- * hold-down doubles each time that the link is lossy within eight of it after coming back,
- * up to 64 times the least.
+ * A held link carries checks alone. Each loss begins its hold-down (hold.h) anew: a check that
+ * is lost, or no check where there were some. Where no checks are sent only time counts.
  *
  * Links that a packet switch makes are never held: a port on one has no link of its own.
  */
@@ -19,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "control/hold.h"
 #include "data/cluster.h"
 #include "measure/link_losses.h"
 
@@ -34,11 +33,7 @@ struct to_lossy_config {
 /** struct to_lossy_link - one link */
 struct to_lossy_link {
 	struct to_port_ref a, b;
-	bool held;
-	bool returned;		/* it was held before */
-	uint64_t clean_ns;	/* while it is held: time since which it has lost nothing */
-	uint64_t return_ns;	/* time at which it came back last */
-	uint64_t hold_ns;	/* hold-down of now */
+	struct to_hold hold;
 	struct {
 		uint64_t heard, lost;	/* checks at the last look */
 	} ways[2];		/* from @a to @b, and back */

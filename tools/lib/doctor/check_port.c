@@ -111,26 +111,19 @@ static void check_speed(struct to_checks *checks, const struct to_nic *nic,
 			const struct to_check_view *view, unsigned int p)
 {
 	const struct to_port *planned = check_planned_port(view, p);
+	const unsigned long long mbits = planned ? to_sysfs_mbits(nic->name) : 0;
 	unsigned long long bandwidth;
-	char path[128], line[32];
-	long long mbits;
 
-	/* Virtual interfaces have no speed worth the name. */
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device", nic->name);
-	if (!planned || access(path, F_OK))
-		return;
-	to_sysfs_line(line, sizeof(line), "/sys/class/net/%s/speed", nic->name);
-	mbits = atoll(line);
-	if (mbits <= 0)
+	if (!mbits)
 		return;
 	bandwidth = to_server_cable_bandwidth(&view->plan->cluster->servers[view->server], p);
-	if ((unsigned long long)mbits * 1000000 >= bandwidth)
+	if (mbits * 1000000 >= bandwidth)
 		to_check_add(checks, TO_CHECK_OK, "speed", nic->name, NULL,
-			     "%lld Mbit/s", mbits);
+			     "%llu Mbit/s", mbits);
 	else
 		to_check_add(checks, TO_CHECK_WARN, "speed", nic->name,
 			     "check the transceiver, or correct the plan's bandwidth",
-			     "%lld Mbit/s, planned for %llu", mbits,
+			     "%llu Mbit/s, planned for %llu", mbits,
 			     bandwidth / 1000000);
 }
 

@@ -8,7 +8,8 @@ const slider = html("input", { type: "range", min: 1, max: log.length, value: lo
 	"aria-label": "Line of the log" });
 const play = html("button", { type: "button", "aria-pressed": false }, "Play");
 const at = html("output", {});
-const rows = html("tbody", {});
+const rows = html("tbody", {}), grayRows = html("tbody", {});
+const grayLinks = html("div", { class: "scroll" }), noGray = html("p", {}, "None so far.");
 let timer = 0;
 
 /* The candidates as the last line that has them tells, the one in force first. */
@@ -22,6 +23,29 @@ function showCandidates(lines) {
 			html("td", {}, (100 * one.saves).toFixed(1) + " %"))));
 }
 
+/* Links that were lossy and ports that were slow, the last ones first: when, and by how much. */
+function showGray(lines) {
+	const spells = [], open = new Map();
+
+	for (const line of lines.filter((one) => one.event === "lossy" || one.event === "slow")) {
+		const [where, why] = gray(line), before = open.get(where);
+
+		if (before && (!line.held || before.why !== why))
+			before.until = line.time;
+		if (before && !line.held)
+			open.delete(where);
+		if (!line.held || (before && before.why === why))
+			continue;
+		open.set(where, { where, why, event: line.event, from: line.time });
+		spells.unshift(open.get(where));
+	}
+	grayRows.replaceChildren(...spells.map((one) => html("tr", {},
+		html("th", { scope: "row" }, one.where), html("td", {}, one.event), html("td", {}, one.why),
+		html("td", {}, clock(one.from)), html("td", {}, one.until ? clock(one.until) : "still"))));
+	grayLinks.hidden = !spells.length;
+	noGray.hidden = spells.length;
+}
+
 function show(count) {
 	const lines = log.slice(0, count), changes = lines.filter((line) => line.event === "changed").length;
 
@@ -30,6 +54,7 @@ function show(count) {
 	slider.setAttribute("aria-valuetext", at.textContent);
 	story.show(lines);
 	showCandidates(lines);
+	showGray(lines);
 }
 
 function stop() {
@@ -62,4 +87,7 @@ byId("replay").append(html("div", { class: "choice" }, play), slider, at);
 byId("candidates").append(html("table", {}, html("thead", {}, html("tr", {},
 	...["Candidate", "Lost against it", "Price of a change", "Saves"].map((text) =>
 		html("th", { scope: "col" }, text)))), rows));
+grayLinks.append(html("table", {}, html("thead", {}, html("tr", {},
+	...["Link or port", "State", "Seen then", "From", "Until"].map((text) => html("th", { scope: "col" }, text)))), grayRows));
+byId("gray").append(grayLinks, noGray);
 show(log.length);

@@ -73,6 +73,7 @@ static int replay_write(FILE *out, const void *data, struct to_error *err)
 		"<noscript><p>The page needs JavaScript.</p></noscript>\n"
 		"<section id=\"replay\"></section>\n"
 		"<section id=\"candidates\"><h2>Candidates</h2></section>\n"
+		"<section id=\"gray\"><h2>Lossy links and slow ports</h2></section>\n"
 		"<section id=\"timeline\"><h2>Timeline</h2></section>\n</main>\n"
 		"<footer>toctl %s</footer>\n<script type=\"application/json\" id=\"data\">\n", r->version);
 	to_report_print_json(out, r->lines);

@@ -15,6 +15,12 @@ function secondsText(seconds) {
 	return seconds ? `${(seconds / unit).toPrecision(3)} ${text}` : "0 s";
 }
 
+const gbits = (bandwidth) => +(bandwidth / 1e9).toPrecision(3);
+
+/* A line about a link that loses packets, or a port that is slow: [where, why]. */
+const gray = (line) => line.event === "lossy" ? [`${line.from} to ${line.to}`, line.text] :
+	[line.port, `${gbits(line.bandwidth)} of ${gbits(line.planned)} Gbit/s`];
+
 /* A line in words: [what, text]; null for those that say nothing by themselves. */
 function sentence(line) {
 	const links = (list) => list.join(", ");
@@ -31,6 +37,10 @@ function sentence(line) {
 		refused: () => ["refused", line.error],
 		missing: () => ["agents", line.servers.length ? `no traffic data from ${links(line.servers)}` :
 			"traffic data from all servers"],
+		away: () => ["agents", line.away ? `${line.server} is left out until its agent is back` : `the agent of ${line.server} is back`],
+		brought: () => ["brought", `${links(line.servers)}: without the table of the plan` + (line.ok ? "" : `, not to be brought to it: ${line.error}`)],
+		lossy: () => [line.held ? "lossy" : "not lossy", gray(line).join(": ") + (line.held ? "" : `; nothing for ${line.hold_s} s`)],
+		slow: () => [line.held ? "slow" : "not slow", gray(line).join(": ") + (line.held ? "" : `; the plan's rate for ${line.hold_s} s`)],
 		end: () => ["end", `${line.intervals} intervals, ${line.changes} changes`],
 		plan: () => ["new plan", [["cut", line.cut], ["made", line.made]].filter(([, list]) => list.length)
 			.map(([what, list]) => `links ${what}: ${links(list)}`).join("; ") || "same links, other routes"],
