@@ -46,20 +46,17 @@ phase_of() { # PLAN PHASE
 	phase_job "$2" | jq --slurpfile plan "$1" '.mp as $mp | $plan[0] | .demand.mp = $mp'
 }
 
-# Every port sends at the rate, from a queue of 100 kB, or another. Continuity checks, as of
-# the highest priority, do not wait in it: a cable that is busy loses nothing.
+# Every wire of the optical switch gets the rate, and a queue of 100 kB, or another. Continuity
+# checks do not wait in it: a cable that is busy loses none of a higher class.
 phases_shape() { # [QDISC...]
-	local server port
-
-	while IFS=: read -r server port; do
-		{
-			echo "qdisc replace dev $port root handle 1: prio bands 2" \
-				"priomap 1 1 1 1 1 1 1 0 1 1 1 1 1 1 1 1"
-			echo "qdisc replace dev $port parent 1:2 handle 2:" \
-				"tbf rate ${phases_rate}bit burst 9000 limit 100000"
-			(($# == 0)) || echo "qdisc replace dev $port parent 2:1 $*"
-		} | tc -n "$server" -b - || return
-	done < <(awk '{ print $1 }' /run/topoopt-fabric/ports)
+	tc -n ocs qdisc show | awk '/clsact/ { print $5 }' | while read -r wire; do
+		echo "qdisc replace dev $wire root handle 1: prio bands 2" \
+			"priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1"
+		echo "filter replace dev $wire parent 1: pref 1 handle 1 protocol 0x8902 matchall classid 1:1"
+		echo "qdisc replace dev $wire parent 1:2 handle 2:" \
+			"tbf rate ${phases_rate}bit burst 9000 limit 100000"
+		(($# == 0)) || echo "qdisc replace dev $wire parent 2:1 $*"
+	done | tc -n ocs -b -
 }
 
 # Run the transfers of a phase so many times; results in $tmp/NAME.SERVER.
