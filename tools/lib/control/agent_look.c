@@ -118,6 +118,15 @@ static bool look_flag(int fd, struct ifreq *request, const char *name, short fla
 	return !ioctl(fd, SIOCGIFFLAGS, request) && (request->ifr_flags & flag) == flag;
 }
 
+bool to_agent_look_lit(int fd, const struct to_kernel_port *port)
+{
+	const short lit = IFF_UP | IFF_RUNNING;
+	struct ifreq request = { 0 };
+
+	return look_flag(fd, &request, port->name, lit) &&
+	       look_flag(fd, &request, port->tx_name, lit);
+}
+
 /*
  * Whether the device is up, which ports have light, the rate of each, and the MTU of what it
  * transmits through.
@@ -131,15 +140,14 @@ static void look_interfaces(const struct look *l, json_t *ports, json_t *reply)
 		return;
 	json_object_set_new(reply, "up", json_boolean(look_flag(fd, &request, l->device.name, IFF_UP)));
 	for (unsigned int i = 0; i < l->n; i++) {
-		const short lit = IFF_UP | IFF_RUNNING;
 		const unsigned long long mbits = to_sysfs_mbits(l->ports[i].name);
 		json_t *port = json_array_get(ports, i);
 
 		if (mbits)
 			json_object_set_new(port, "mbits", json_integer((json_int_t)mbits));
 		json_object_set_new(port, "light",
-				    json_boolean(look_flag(fd, &request, l->ports[i].name, lit) &&
-						 look_flag(fd, &request, l->ports[i].tx_name, lit)));
+				    json_boolean(to_agent_look_lit(fd, &l->ports[i])));
+		strcpy(request.ifr_name, l->ports[i].tx_name);
 		if (!ioctl(fd, SIOCGIFMTU, &request))
 			json_object_set_new(port, "mtu", json_integer(request.ifr_mtu));
 	}

@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "base/error.h"
+#include "kernel/genl.h"
 #include "measure/counters.h"
 
 /**
@@ -36,5 +37,8 @@ struct to_agent_seen {
  */
 int to_agent_look(const char *device, const struct to_counter_names *names,
 		  struct to_agent_seen *seen, json_t *reply, struct to_error *err);
+
+/** to_agent_look_lit() - tell by socket @fd whether a port, and what it transmits through, have light */
+bool to_agent_look_lit(int fd, const struct to_kernel_port *port);
 
 #endif

@@ -29,7 +29,7 @@ int to_agent_device(struct to_apply_kept *kept, const char *device, struct to_de
 /**
  * to_agent_state() - Add to a reply how the server is
  * @keeper: of this server, or NULL
- * @reply: gets "protocol", "generation", "staged", "live"; "features" (an array of what the
+ * @reply: gets "protocol", "generation", "staged", "live", "light"; "features" (an array of what the
  *	module can: "checks") unless the kernel cannot load it; with a device, where its module
  *	has checks, "peers" (see to_peers_json()); from @keeper "deviations"; see agent.h
  *

@@ -22,10 +22,10 @@ void to_fabric_ask_all(struct to_fabric *f)
 		f->who[i] = !f->out[i];
 }
 
-/* Ports of the plan by the names in "live". */
-static uint64_t ask_live(const struct to_server *server, const json_t *names)
+/* Ports of the plan by their names. */
+static uint64_t ask_ports(const struct to_server *server, const json_t *names)
 {
-	uint64_t live = json_is_array(names) ? 0 : ~0ull;
+	uint64_t ports = json_is_array(names) ? 0 : ~0ull;
 	const json_t *name;
 	size_t i;
 	int port;
@@ -34,9 +34,9 @@ static uint64_t ask_live(const struct to_server *server, const json_t *names)
 		port = json_is_string(name) ?
 		       to_cluster_find_port(server, json_string_value(name)) : -1;
 		if (port >= 0)
-			live |= 1ull << port;
+			ports |= 1ull << port;
 	}
-	return live;
+	return ports;
 }
 
 /* Errors of to_apply_open() begin with the server's name, as a list of them does. */
@@ -89,7 +89,11 @@ static void ask_read_reply(struct to_fabric *f, unsigned int i)
 	}
 	free(server->peers);
 	to_peers_read(json_object_get(reply, "peers"), &server->peers, &server->n_peers);
-	server->live = ask_live(&f->cluster->servers[i], json_object_get(reply, "live"));
+	server->live = ask_ports(&f->cluster->servers[i], json_object_get(reply, "live"));
+	server->light = server->live;
+	if (json_object_get(reply, "light"))
+		server->light |= ask_ports(&f->cluster->servers[i],
+					   json_object_get(reply, "light"));
 	if (json_is_true(json_object_get(reply, "ok")))
 		return;
 	error = json_string_value(json_object_get(reply, "error"));

@@ -42,8 +42,9 @@ struct to_peer;
  * @generation: of its active table, 0 while it has none
  * @staged: it holds a prepared stage
  * @knows: its agent knows a plan to count under; so do those that do not say
- * @live: ports of the plan that are up and have carrier, bit by index; all of those of
- *	an agent that does not say
+ * @live: ports of the plan that are up, have carrier, and hear their neighbours where there
+ *	are checks, bit by index; all of those of an agent that does not say
+ * @light: ports of the plan that are up and have carrier; @live of an agent that does not say
  * @old: its agent is older than this toctl, see agent_state.h
  * @unable: it sends no continuity checks: its module or its agent is too old
  * @peers: @n_peers neighbours that its table expects, and what checks say of them; none where
@@ -55,7 +56,7 @@ struct to_fabric_server {
 	bool reached;
 	uint64_t generation;
 	bool staged, knows, old, unable;
-	uint64_t live;
+	uint64_t live, light;
 	struct to_peer *peers;
 	unsigned int n_peers;
 	char error[256];

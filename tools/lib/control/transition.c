@@ -33,7 +33,10 @@ static int transition_interrupted(const struct to_transition *t, struct to_error
 	return t->stop && *t->stop ? to_error_set(err, -EINTR, "interrupted") : 0;
 }
 
-/* Links of servers that answer have carrier; who is left out says nothing. */
+/*
+ * Links of servers that answer have carrier; who is left out says nothing. Checks do not tell:
+ * tables expect who was there before the switches were set.
+ */
 static int transition_check_carrier(const struct to_transition *t, const struct to_plan *plan,
 				    struct to_error *err)
 {
@@ -47,7 +50,7 @@ static int transition_check_carrier(const struct to_transition *t, const struct 
 			const struct to_server *server = &cluster->servers[ends[i].server];
 
 			if (servers[ends[i].server].reached &&
-			    !(servers[ends[i].server].live >> ends[i].port & 1))
+			    !(servers[ends[i].server].light >> ends[i].port & 1))
 				return to_error_set(err, -ENOLINK, "%s:%s has no carrier",
 						    server->name,
 						    server->ports[ends[i].port].name);
