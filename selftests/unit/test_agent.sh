@@ -19,7 +19,7 @@ one_line() { # REGEX: on standard error, and nothing else
 }
 
 ask '{"op": "hello", "id": 7}'
-jq -e '. == {id: 7, ok: true, protocol: 2, generation: 0, staged: false, live: [], plan: false}' "$tmp/out" >/dev/null
+jq -e '. == {id: 7, ok: true, protocol: 2, generation: 0, staged: false, live: [], light: [], plan: false}' "$tmp/out" >/dev/null
 result $? "hello: no device, no table"
 echo '{"op": "hello"}' | "$toctl" agent --stdio --set etcd.endpoints=http://127.0.0.1:1 \
 	>"$tmp/out" 2>"$tmp/err" && jq -e .ok "$tmp/out" >/dev/null
